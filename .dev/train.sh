@@ -110,16 +110,6 @@ aot_load_http2() {
   exec 8>&-
 }
 
-# Inferences of 16 FP32 over HTTP/2.
-aot_load_http() {
-  local json body headers
-  json='{"inputs":[{"name":"INPUT0","datatype":"FP32","shape":[1,16],"parameters":{"binary_data_size":64}}],"parameters":{"binary_data_output":true}}'
-  printf -v body '%s%064d' "$json" 0
-  headers='\x83\x86\x04\x1e/v2/models/identity_fp32/infer\x01\x09localhost'
-  headers+="\\x00\\x1finference-header-content-length\\x03${#json}"
-  aot_load_http2 "$1" 300 "$headers" "$body"
-}
-
 # Inferences of 16 and of 4 096 FP32 over gRPC. Methods without tensors are not called: their messages are a thousand
 # classes, which a start with the cache would load.
 aot_load_grpc() {
@@ -168,7 +158,6 @@ aot_train() {
       if (aot_requests "$port" "$grpc_port") 2>>"$log"; then trained=yes; fi
       # Without a load the cache is worth less, and not nothing.
       if [[ $trained ]]; then
-        (aot_load_http "$port") >>"$log" 2>&1 || true
         (aot_load_grpc "$grpc_port") >>"$log" 2>&1 || true
         aot_load "$port" "$@" >>"$log" 2>&1 || true
       fi

@@ -48,7 +48,8 @@ final class GrpcArguments extends Arguments {
       paramLabel = "BYTES",
       description =
           "Most bytes of messages that are not complete, of all connections together; 0, the"
-              + " default: as many as half of the largest heap has.")
+              + " default: half of the direct memory, which is as large as the heap if nothing"
+              + " else is said.")
   private long maxTotalInputSize;
 
   @Option(

@@ -63,8 +63,7 @@ final class HttpArguments extends Arguments {
   @Option(
       names = "--http-max-connections",
       paramLabel = "N",
-      description =
-          "Most connections, and streams of HTTP/2, at a time; ${DEFAULT-VALUE} by default.")
+      description = "Most connections at a time; ${DEFAULT-VALUE} by default.")
   private int maxConnections = HttpLimits.DEFAULT.connectionCount();
 
   @Option(

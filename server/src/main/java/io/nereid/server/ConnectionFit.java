@@ -4,10 +4,10 @@ import com.sun.management.UnixOperatingSystemMXBean;
 import io.nereid.server.grpc.GrpcLimits;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
+import io.nereid.server.http.seam.ClientConnection;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.shared.HeapBudget;
-import io.nereid.server.wire.WireContext;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
@@ -62,7 +62,7 @@ final class ConnectionFit {
   private ServerOptions apply(ServerOptions options, long mostDescriptors) {
     int wantedHttp = options.http().map(how -> how.limits().connectionCount()).orElse(0);
     int wantedGrpc = options.grpc().map(how -> how.limits().connectionCount()).orElse(0);
-    http = Math.clamp(heapBytes / WireContext.CONNECTION_BYTES, 1, Math.max(1, wantedHttp));
+    http = Math.clamp(heapBytes / ClientConnection.HEAP_BYTES, 1, Math.max(1, wantedHttp));
     grpc = Math.clamp(heapBytes / GrpcLimits.CONNECTION_BYTES, 1, Math.max(1, wantedGrpc));
     int wantedMetrics = options.metrics().map(MetricsOptions::connectionCount).orElse(0);
     metrics = wantedMetrics;

@@ -5,6 +5,7 @@ import io.nereid.Nereid;
 import io.nereid.model.ModelState;
 import io.nereid.server.grpc.GrpcServer;
 import io.nereid.server.http.HttpServer;
+import io.nereid.server.http.seam.SurvivingProvider;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.LoadReport;
@@ -93,6 +94,7 @@ public final class NereidServer implements AutoCloseable {
    * can be asked for, and says that the server is not ready. A port that is taken is known at once.
    */
   public static NereidServer start(ServerOptions wanted) {
+    SurvivingProvider.install(); // before anybody makes a channel
     ServerOptions options = ConnectionFit.of(wanted);
     List<StartPart> parts = new ArrayList<>();
     Nereid nereid;

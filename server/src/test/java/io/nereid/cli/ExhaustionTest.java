@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.ByteString;
+import io.nereid.proto.ModelInferRequest;
+import io.nereid.server.grpc.GrpcFrames;
+import io.nereid.server.http.FrameClient;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -15,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -162,8 +167,8 @@ class ExhaustionTest {
   @Test
   void descriptors() throws Exception {
     try (Server server = new Server("ulimit -n 200; exec \"$@\"")) {
+      server.awaitRecovery(Integer.MAX_VALUE); // jars are opened with their first class
       int open = server.descriptors() + 10;
-      server.awaitRecovery(open);
       for (int port : new int[] {server.http, server.grpc, server.metrics}) {
         flood(port, 300, new byte[0], () -> {});
         server.awaitRecovery(open);
@@ -218,6 +223,68 @@ class ExhaustionTest {
       server.awaitRecovery(open);
       String screen = server.end();
       assertFalse(screen.contains("OutOfMemoryError"), screen);
+    }
+  }
+
+  private static byte[] inference(int bytes) {
+    ModelInferRequest request =
+        ModelInferRequest.newBuilder()
+            .setModelName("identity_fp32")
+            .addInputs(
+                ModelInferRequest.InferInputTensor.newBuilder()
+                    .setName("INPUT0")
+                    .setDatatype("FP32")
+                    .addShape(1)
+                    .addShape(bytes / Float.BYTES))
+            .addRawInputContents(ByteString.copyFrom(new byte[bytes]))
+            .build();
+    return request.toByteArray();
+  }
+
+  /** Asks until a call is refused, without making room for any reply. */
+  private static void askWithoutTaking(FrameClient client) throws IOException {
+    byte[] request = GrpcFrames.message(inference(BODY_BYTES));
+    String status = null;
+    for (int stream = 1; status == null; stream += 2) {
+      client.head(stream, false, "POST", GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
+      client.data(stream, request, true);
+      while (!client.reply(stream).fields.containsKey(":status")) {
+        client.next();
+      }
+      status = client.reply(stream).fields.get("grpc-status");
+    }
+    assertEquals("8", status, "expected RESOURCE_EXHAUSTED");
+  }
+
+  private static void expectServed(FrameClient client, int stream, int bytes) throws IOException {
+    Map<String, String> fields =
+        GrpcFrames.call(client, stream, "ModelInfer", inference(bytes)).fields;
+    assertEquals("0", fields.get("grpc-status"), fields::toString);
+  }
+
+  /** Clients whose windows stay closed: their calls are executed, and no reply can leave. */
+  @Test
+  void repliesThatNobodyTakes() throws Exception {
+    List<FrameClient> attackers = new ArrayList<>();
+    try (Server server = new Server("exec \"$@\"", "-Xmx128m");
+        FrameClient other = new FrameClient(server.grpc).begin()) {
+      for (int i = 0; i < 10; i++) {
+        FrameClient attacker = new FrameClient(server.grpc).begin(0);
+        attackers.add(attacker);
+        askWithoutTaking(attacker);
+        expectServed(other, 2 * i + 1, Float.BYTES);
+      }
+      for (FrameClient attacker : attackers) {
+        attacker.hangUp();
+      }
+      server.awaitRecovery(server.descriptors());
+      expectServed(other, 101, BODY_BYTES);
+      String screen = server.end();
+      assertFalse(screen.contains("OutOf"), screen);
+    } finally {
+      for (FrameClient attacker : attackers) {
+        attacker.close();
+      }
     }
   }
 }

@@ -52,8 +52,8 @@ class HouseTest {
     write(".gitignore", "build/\n");
     write("build/left.txt", "");
     write("ARCHITECTURE.md", ONE_WALK);
-    java("server", "io.nereid.server.wire", "Wire", "Frame frame;");
-    java("server", "io.nereid.server.wire", "Frame", "");
+    java("server", "io.nereid.server.http.seam", "Wire", "Frame frame;");
+    java("server", "io.nereid.server.http.seam", "Frame", "");
     java("bindings/runtime", "io.nereid.internal.ffi", "Memory", "");
     java("bindings/runtime", "io.nereid", "Nereid", "// io.nereid.internal.ffi.Memory in words");
   }
@@ -107,7 +107,8 @@ class HouseTest {
   @Test
   void eachViolationIsToldWithTheSentenceOfItsRule() throws Exception {
     java("server", "io.nereid.server.http", "Router", "/**\n * Of whom pieces are taken. */");
-    java("server", "io.nereid.server.wire", "Wire", "Frame f;", "io.nereid.server.http.Router");
+    java(
+        "server", "io.nereid.server.http.seam", "Wire", "Frame f;", "io.nereid.server.http.Router");
     java("server", "io.nereid.server.log", "Lines", "", "io.nereid.internal.ffi.Memory");
     java("bindings/runtime", "io.nereid.internal.ffi", "Memory", "", "io.nereid.Nereid");
     java("bindings/runtime", "io.nereid", "Nereid", "", "io.nereid.internal.ffi.Memory");
@@ -123,8 +124,8 @@ class HouseTest {
         ONE_WALK.replace("`Frame`", "`Frame`, `Lines`, `Gone`") + "\n**Main line: gRPC**\n");
     assertSays(
         measure(1),
-        "The wire reads and writes HTTP and calls a handler: it knows no endpoint,",
-        "  io.nereid.server.wire.Wire -> io.nereid.server.http.Router\n",
+        "The seam stands between the socket and Helidon: it knows no endpoint",
+        "  io.nereid.server.http.seam.Wire -> io.nereid.server.http.Router\n",
         "What stands on a lower floor of the runtime knows nothing of the floors above it.\n",
         "  io.nereid.internal.ffi.Memory -> io.nereid.Nereid\n",
         "The runtime's internals may change at any time: use what io.nereid offers.\n",

@@ -52,6 +52,7 @@ public final class ServeProcess {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("--enable-native-access=ALL-UNNAMED");
+    command.add("--add-exports=java.base/sun.nio.ch=ALL-UNNAMED"); // as the manifest has it
     command.addAll(jvmOptions);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of("-Dnereid.home=..", mainClass));

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.http.seam.ClientConnection;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.shared.HeapBudget;
-import io.nereid.server.wire.WireContext;
 import org.junit.jupiter.api.Test;
 
 /** Limits of connections, held against what a process has. */
@@ -54,7 +54,7 @@ class ConnectionFitTest {
   void noMoreThanTheHeapHasRoomFor() {
     HeapBudget heap = new HeapBudget(256 << 20);
     ServerOptions fit = ConnectionFit.of(ALL, heap, 100, 1 << 20);
-    assertEquals(heap.connectionBytes() / WireContext.CONNECTION_BYTES, http(fit));
+    assertEquals(heap.connectionBytes() / ClientConnection.HEAP_BYTES, http(fit));
     assertEquals(10_000, grpc(fit));
     assertEquals(64, metrics(fit));
   }

@@ -24,9 +24,6 @@ import java.util.stream.Collectors;
  */
 public final class WalkFixture implements Backend {
 
-  /** What runs the thread of a busy connection: no step of a request, but what Thread is else. */
-  private static final String THREAD = "BusyReaders.java";
-
   private static final Pattern FILE = Pattern.compile("`(?:\\w+/)?(\\w+)`");
 
   private final ConcurrentLinkedQueue<List<StackFrame>> stacks = new ConcurrentLinkedQueue<>();
@@ -59,7 +56,7 @@ public final class WalkFixture implements Backend {
         return stack.stream()
             .filter(frame -> frame.getClassName().startsWith("io.nereid."))
             .map(StackFrame::getFileName)
-            .filter(file -> !file.equals("WalkFixture.java") && !file.equals(THREAD))
+            .filter(file -> !file.equals("WalkFixture.java"))
             .collect(Collectors.toCollection(TreeSet::new));
       }
     }

@@ -11,6 +11,7 @@ import static io.nereid.server.access.EndpointGroup.STATISTICS;
 import static io.nereid.server.access.EndpointGroup.TRACE;
 import static java.util.Map.entry;
 
+import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
@@ -21,12 +22,13 @@ import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.EndpointGroup;
 import io.nereid.server.access.Refusal;
 import io.nereid.server.shared.ServerHealth;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What every call passes, on its loop, before it is served: whether the client may make it, whether
- * the server can serve it now, and whether its replies are compressed.
+ * What every call passes, on its event loop, before it is served: whether the client may make it,
+ * whether the server can serve it now, and whether its replies are compressed.
  */
 final class CallGate implements ServerInterceptor {
 
@@ -86,6 +88,13 @@ final class CallGate implements ServerInterceptor {
 
   /** Why the call is refused; null when it may be made. */
   private Status refusal(ServerCall<?, ?> call, Metadata headers) {
+    byte[] broken = fieldWithLineEnd(headers);
+    if (broken != null) {
+      return Status.INVALID_ARGUMENT.withDescription(
+          "expected metadata without NUL, CR and LF, got such a value of '"
+              + new String(broken, StandardCharsets.US_ASCII)
+              + "'");
+    }
     boolean open = access.isOpen();
     boolean busy = health.isFinishing() || health.isLoading();
     if (open && !busy) {
@@ -109,6 +118,26 @@ final class CallGate implements ServerInterceptor {
     return group == INFERENCE && !health.isStopping() && !health.isLoading()
         ? null
         : GrpcStatus.STOPPING;
+  }
+
+  /**
+   * The name of a text field whose value has a character in it that ends a line or a string, and so
+   * would end a header field that it is made into; null if there is none. Netty lets it pass.
+   */
+  private static byte[] fieldWithLineEnd(Metadata headers) {
+    byte[][] fields = InternalMetadata.serialize(headers); // names and values in turns, not copied
+    for (int i = 0; i < fields.length; i += 2) {
+      for (byte character : fields[i + 1]) {
+        if ((character == 0 || character == '\n' || character == '\r') && !isBinary(fields[i])) {
+          return fields[i];
+        }
+      }
+    }
+    return null;
+  }
+
+  private static boolean isBinary(byte[] name) {
+    return new String(name, StandardCharsets.US_ASCII).endsWith(Metadata.BINARY_HEADER_SUFFIX);
   }
 
   /** Several values are one, as over HTTP, and nobody is let in with that; null: there is none. */

@@ -1,5 +1,9 @@
 package io.nereid.server.grpc;
 
+import io.grpc.Context;
+import io.grpc.Grpc;
+import io.grpc.Metadata;
+import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.nereid.Model;
 import io.nereid.proto.ModelConfigRequest;
@@ -11,16 +15,20 @@ import io.nereid.proto.RepositoryModelUnloadRequest;
 import io.nereid.proto.TraceSettingRequest;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.shared.ClientAddress;
-import io.nereid.server.wire.EventConnection;
 import java.time.Instant;
-import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Has a line written to the access log for each call; there is none where there is no access log.
+ * Has a line written to the access log for each call. gRPC calls it on event loops; there is none
+ * where there is no access log.
  */
-final class CallLog {
+final class CallLog extends ServerStreamTracer.Factory {
 
-  private static final String REQUEST_ID = "x-request-id";
+  private static final Metadata.Key<String> REQUEST_ID =
+      Metadata.Key.of("x-request-id", Metadata.ASCII_STRING_MARSHALLER);
+
+  /** The call that is served on this thread, for those who know which model it is for. */
+  private static final Context.Key<Call> CURRENT = Context.key("access log");
 
   private final AccessLog log;
 
@@ -28,31 +36,29 @@ final class CallLog {
     this.log = log;
   }
 
-  /** A call begins with a head, names and values in turns. */
-  Call begin(List<String> fields, EventConnection connection) {
-    String path = "";
-    String id = "";
-    for (int i = 0; i < fields.size(); i += 2) {
-      switch (fields.get(i)) {
-        case ":path" -> path = fields.get(i + 1);
-        case REQUEST_ID -> id = fields.get(i + 1);
-        default -> {}
-      }
-    }
-    return new Call(
-        log, path, id, ClientAddress.text(connection.socket().getRemoteSocketAddress()));
+  /** The call that is served on this thread; null when it gets no line. */
+  static Call current() {
+    return CURRENT.get();
   }
 
-  /** Says which model a call is for; {@code call} is null where there is no log. */
-  static void tell(Call call, IncomingRequest request) {
+  @Override
+  public ServerStreamTracer newServerStreamTracer(String fullMethodName, Metadata headers) {
+    String id = headers.get(REQUEST_ID);
+    return new Call(log, "/" + fullMethodName, id == null ? "" : id);
+  }
+
+  /** Says which model the call on this thread is for; costs a look where there is no log. */
+  static void tell(IncomingRequest request) {
+    Call call = current();
     if (call != null) {
       Model model = request.model();
       call.model(request.modelName(), model == null ? request.namedVersion() : model.version());
     }
   }
 
-  /** The same for a message that may name a model, or be for none. */
-  static void tell(Call call, Object request) {
+  /** As {@link #tell(IncomingRequest)}, for a message that may name a model, or be for none. */
+  static void tell(Object request) {
+    Call call = current();
     if (call == null) {
       return;
     }
@@ -74,22 +80,21 @@ final class CallLog {
   }
 
   /** One call. It counts the bytes of messages as they are transported, which may be compressed. */
-  static final class Call {
+  static final class Call extends ServerStreamTracer {
     private final AccessLog log;
     private final String path;
     private final String requestId;
-    private final String client;
     private final Instant start = Instant.now();
     private final long startNs = System.nanoTime();
-    private long inputBytes;
-    private long outputBytes;
+    private final LongAdder inputBytes = new LongAdder();
+    private final LongAdder outputBytes = new LongAdder();
+    private volatile String client = "-";
     private volatile Named named = Named.NOTHING;
 
-    private Call(AccessLog log, String path, String requestId, String client) {
+    private Call(AccessLog log, String path, String requestId) {
       this.log = log;
       this.path = path;
       this.requestId = requestId;
-      this.client = client;
     }
 
     /**
@@ -107,18 +112,28 @@ final class CallLog {
       }
     }
 
-    /** A message came; on the call's loop. */
-    void came(int bytes) {
-      inputBytes += bytes;
+    @Override
+    public Context filterContext(Context context) {
+      return context.withValue(CURRENT, this);
     }
 
-    /** A message was sent; on the call's loop. */
-    void sent(int bytes) {
-      outputBytes += bytes;
+    @Override
+    public void serverCallStarted(ServerCallInfo<?, ?> call) {
+      client = ClientAddress.text(call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
     }
 
-    /** The call is over; on its loop. */
-    void ended(Status status) {
+    @Override
+    public void inboundWireSize(long bytes) {
+      inputBytes.add(bytes);
+    }
+
+    @Override
+    public void outboundWireSize(long bytes) {
+      outputBytes.add(bytes);
+    }
+
+    @Override
+    public void streamClosed(Status status) {
       Named last = named;
       log.add(
           new AccessLog.Entry(
@@ -128,8 +143,8 @@ final class CallLog {
               "POST",
               path,
               status.getCode().value(),
-              inputBytes,
-              outputBytes,
+              inputBytes.sum(),
+              outputBytes.sum(),
               (System.nanoTime() - startNs) / 1000,
               requestId,
               last.model,

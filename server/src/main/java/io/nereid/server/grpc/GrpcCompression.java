@@ -1,6 +1,13 @@
 package io.nereid.server.grpc;
 
+import io.grpc.Codec;
+import io.grpc.Compressor;
+import io.grpc.CompressorRegistry;
+import io.grpc.Decompressor;
+import io.grpc.DecompressorRegistry;
+import io.nereid.server.shared.GzipInput;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
@@ -25,12 +32,52 @@ public enum GrpcCompression {
     this.level = level;
   }
 
-  /** Compresses a reply. */
-  OutputStream compress(OutputStream to) throws IOException {
-    return new GZIPOutputStream(to) {
-      {
-        def.setLevel(level);
-      }
-    };
+  /** The encodings that replies can have. */
+  CompressorRegistry replyEncodings() {
+    CompressorRegistry registry = CompressorRegistry.newEmptyInstance();
+    registry.register(Codec.Identity.NONE);
+    if (this != NONE) {
+      registry.register(new Gzip(level));
+    }
+    return registry;
+  }
+
+  /** The encodings that requests can have. */
+  static DecompressorRegistry requestEncodings() {
+    return DecompressorRegistry.emptyInstance()
+        .with(new Gunzip(), true)
+        .with(Codec.Identity.NONE, false);
+  }
+
+  /** gRPC's own fails where nobody could tell the client. */
+  private record Gunzip() implements Decompressor {
+
+    @Override
+    public String getMessageEncoding() {
+      return GZIP;
+    }
+
+    @Override
+    public InputStream decompress(InputStream compressed) {
+      return new GzipInput(compressed);
+    }
+  }
+
+  /** gRPC's own knows one level only. */
+  private record Gzip(int level) implements Compressor {
+
+    @Override
+    public String getMessageEncoding() {
+      return GZIP;
+    }
+
+    @Override
+    public OutputStream compress(OutputStream to) throws IOException {
+      return new GZIPOutputStream(to) {
+        {
+          def.setLevel(level);
+        }
+      };
+    }
   }
 }

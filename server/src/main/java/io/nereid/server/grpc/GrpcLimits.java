@@ -8,7 +8,7 @@ import java.time.Duration;
  *
  * @param messageBytes the largest message that is received, after decompression
  * @param unfinishedBytes most bytes of messages that are not complete, of all connections together;
- *     0: as many as half of the largest heap has
+ *     0: half of the direct memory of this process
  * @param requestTime how long a client may take to send a message, or the next MiB of it
  * @param metadataBytes the largest metadata of a call
  * @param callCount most calls at a time on one connection; more wait at the client

@@ -1,14 +1,20 @@
 package io.nereid.server.grpc;
 
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
+import io.grpc.ServerCredentials;
 import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
+import io.grpc.TlsServerCredentials;
+import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
+import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
+import io.grpc.protobuf.services.ProtoReflectionService;
+import io.grpc.protobuf.services.ProtoReflectionServiceV1;
+import io.nereid.server.shared.FrameCount;
 import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.ServerTlsOptions;
-import io.nereid.server.wire.ConnectionWatch;
-import io.nereid.server.wire.EventContext;
-import io.nereid.server.wire.HttpPort;
-import io.nereid.server.wire.WireLimits;
+import io.nereid.server.tls.TlsSettings;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -16,7 +22,10 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
 
 /**
  * The gRPC frontend: a socket that listens, the connections that came through it, and the threads
@@ -24,28 +33,53 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class GrpcServer implements AutoCloseable {
 
-  private static final String THREAD_NAME = "nrd-grpc";
+  /**
+   * Loggers that tell, with stack traces, what clients did wrong; clients are told themselves. This
+   * list holds them, because the logging system keeps loggers weakly.
+   */
+  private static final List<Logger> CLIENT_FAULT_LOGS =
+      Stream.of("NettyServerHandler", "NettyServerStream", "NettyServerTransport")
+          .map(name -> Logger.getLogger("io.grpc.netty.shaded.io.grpc.netty." + name))
+          .toList();
 
-  /** How long a connection may take until its client's first frame came. */
-  private static final Duration OPENING_TIME = Duration.ofMinutes(2);
+  /**
+   * Resets that a client forces by its mistakes. More than those it may send: each frame that was
+   * under way when its call ended, dozens where tensors are large, is such a mistake to Netty.
+   */
+  static final int MAX_FORCED_RESETS = 10 * FrameCount.MAX_FRAMES;
+
+  /**
+   * Bytes that a connection, and each of its calls, may send ahead of the server. It is fixed,
+   * because grpc-java pings the client again and again to find one.
+   */
+  private static final int WINDOW_BYTES = 4 << 20;
+
+  /** Open calls may take 1 of so many parts of the heap. */
+  private static final int HEAP_SHARES = 16;
+
+  /** How long calls that are given up may take to notice. */
+  private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
 
   private final ServerState state;
   private final HealthService health;
   private final InferenceCalls inference;
-  private final HttpPort port;
-  private final AtomicInteger connections;
+  private final ConnectionLimit connections;
+  private final EventLoops loops;
+  private final Server server;
 
   private GrpcServer(
       ServerState state,
       HealthService health,
       InferenceCalls inference,
-      HttpPort port,
-      AtomicInteger connections) {
+      ConnectionLimit connections,
+      EventLoops loops,
+      Server server) {
     this.state = state;
     this.health = health;
     this.inference = inference;
-    this.port = port;
     this.connections = connections;
+    this.loops = loops;
+    this.server = server;
   }
 
   /**
@@ -63,7 +97,7 @@ public final class GrpcServer implements AutoCloseable {
     }
   }
 
-  private static NereidException cannotListen(GrpcOptions options, Exception cause) {
+  private static NereidException cannotListen(GrpcOptions options, IOException cause) {
     return new NereidException(
         StatusCode.UNAVAILABLE,
         "cannot serve gRPC at " + options.address().getHostAddress() + ":" + options.port(),
@@ -72,66 +106,30 @@ public final class GrpcServer implements AutoCloseable {
 
   /** Listens; returns when connections are accepted. When it throws it has left nothing behind. */
   public static GrpcServer start(ServerState state, GrpcOptions options) {
+    CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
+    EventLoops loops = new EventLoops();
     HealthService health = new HealthService(state);
-    InferenceCalls inference = new InferenceCalls(state, options.forwarding());
-    AtomicInteger connections = new AtomicInteger();
+    InferenceCalls inference = new InferenceCalls(state, loops, options.forwarding());
+    SharedLimit replies = ReplyBuffers.limit();
+    ConnectionLimit connections = new ConnectionLimit(options.limits().connectionCount(), replies);
+    Server server = null;
     try {
       CallGate gate = new CallGate(state.health(), options);
-      HttpPort port = listen(state, options, methods(state, health, inference, gate), connections);
-      state.frontends().add("grpc", place(options, port.number()), connections::get);
-      return new GrpcServer(state, health, inference, port, connections);
+      NettyServerBuilder builder =
+          builder(state, options, loops, replies)
+              .fallbackHandlerRegistry(methods(state, health, inference, gate))
+              .addTransportFilter(connections);
+      state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
+      server = builder.build();
+      server.start();
+      state.frontends().add("grpc", place(options, server.getPort()), connections::count);
+      return new GrpcServer(state, health, inference, connections, loops, server);
+    } catch (IOException e) {
+      release(server, health, inference, loops);
+      throw cannotListen(options, e);
     } catch (RuntimeException | Error e) {
-      health.close();
-      inference.close();
+      release(server, health, inference, loops);
       throw e;
-    }
-  }
-
-  /**
-   * Serves other methods, as {@link #start} does.
-   *
-   * @param connections counts those that are open
-   */
-  static HttpPort listen(
-      ServerState state, GrpcOptions options, MethodTable methods, AtomicInteger connections) {
-    GrpcLimits limits = options.limits();
-    CallContext calls =
-        new CallContext(
-            methods,
-            limits,
-            options.keepAlive(),
-            options.compression(),
-            MessageBudget.ofUnfinished(limits.unfinishedBytes()),
-            state.heap(),
-            state.accessLog().map(CallLog::new));
-    EventContext context =
-        new EventContext(
-            THREAD_NAME,
-            new WireLimits(
-                limits.messageBytes(),
-                limits.metadataBytes(),
-                0,
-                limits.connectionCount(),
-                OPENING_TIME,
-                OPENING_TIME),
-            limits.callCount(),
-            GrpcLimits.CONNECTION_BYTES,
-            new ConnectionWatch(THREAD_NAME),
-            state.heap(),
-            connections,
-            state.health()::isStopping,
-            "; --grpc-max-connections sets the limit");
-    try {
-      return HttpPort.openForEvents(
-          "gRPC",
-          options.address(),
-          options.port(),
-          options.tls(),
-          context,
-          connection -> new CallConnection(calls, connection),
-          state.health()::listenerEnded);
-    } catch (NereidException e) {
-      throw e.code() == StatusCode.UNAVAILABLE ? cannotListen(options, e) : e;
     }
   }
 
@@ -143,37 +141,123 @@ public final class GrpcServer implements AutoCloseable {
         options.tls().map(ServerTlsOptions::isMutual).orElse(false));
   }
 
+  /** Releases all parts: a server that did not come to listen must be shut down, too. */
+  private static void release(
+      Server server, HealthService health, InferenceCalls inference, EventLoops loops) {
+    if (server != null) {
+      server.shutdownNow();
+    }
+    health.close();
+    inference.close();
+    loops.close();
+  }
+
   private static MethodTable methods(
       ServerState state, HealthService health, InferenceCalls inference, CallGate gate) {
     return new MethodTable(
-        behind(gate, List.of(InferenceService.ofTensors(inference))),
+        ServerInterceptors.intercept(InferenceService.ofTensors(inference), gate),
         () ->
-            behind(
-                gate,
-                new Reflection(List.of(InferenceService.of(state, inference), health.definition()))
-                    .withServices()));
+            Stream.of(
+                    InferenceService.of(state, inference),
+                    health.definition(),
+                    MessageReading.of(ProtoReflectionServiceV1.newInstance().bindService()),
+                    MessageReading.of(oldReflection()))
+                .map(service -> ServerInterceptors.intercept(service, gate))
+                .toList());
   }
 
-  private static List<ServerServiceDefinition> behind(
-      CallGate gate, List<ServerServiceDefinition> services) {
-    return services.stream().map(service -> ServerInterceptors.intercept(service, gate)).toList();
+  /** Reflection under the name that it had before it was finished, which many tools still use. */
+  @SuppressWarnings("deprecation") // so it is marked, in favour of the new name
+  private static ServerServiceDefinition oldReflection() {
+    return ProtoReflectionService.newInstance().bindService();
+  }
+
+  private static NettyServerBuilder builder(
+      ServerState state, GrpcOptions options, EventLoops loops, SharedLimit replies) {
+    GrpcLimits limits = options.limits();
+    GrpcKeepAlive keepAlive = options.keepAlive();
+    MessageBudget budget = MessageBudget.ofUnfinished(limits.unfinishedBytes());
+    SharedLimit calls = OpenCalls.limit(Runtime.getRuntime().maxMemory() / HEAP_SHARES);
+    NettyServerBuilder builder =
+        NettyServerBuilder.forAddress(
+                new InetSocketAddress(options.address(), options.port()), credentials(options))
+            .bossEventLoopGroup(loops.acceptor())
+            .workerEventLoopGroup(loops.workers())
+            .channelFactory(() -> newServerChannel(state, loops, limits, budget, calls, replies))
+            .directExecutor()
+            .compressorRegistry(options.compression().replyEncodings())
+            .decompressorRegistry(GrpcCompression.requestEncodings())
+            .flowControlWindow(WINDOW_BYTES)
+            .maxInboundMessageSize(limits.messageBytes())
+            .maxInboundMetadataSize(limits.metadataBytes())
+            .maxConcurrentCallsPerConnection((int) Math.min(limits.callCount(), calls.mostOfOne()))
+            .keepAliveTime(keepAlive.pingAfter().toNanos(), TimeUnit.NANOSECONDS)
+            .keepAliveTimeout(keepAlive.pingTimeout().toNanos(), TimeUnit.NANOSECONDS)
+            .permitKeepAliveTime(keepAlive.leastPingInterval().toNanos(), TimeUnit.NANOSECONDS)
+            .permitKeepAliveWithoutCalls(keepAlive.pingsWithoutCalls())
+            .maxRstFramesPerWindow(MAX_FORCED_RESETS, FrameCount.WINDOW_SECONDS);
+    keepAlive
+        .maxAge()
+        .ifPresent(age -> builder.maxConnectionAge(age.toNanos(), TimeUnit.NANOSECONDS));
+    keepAlive
+        .maxAgeGrace()
+        .ifPresent(grace -> builder.maxConnectionAgeGrace(grace.toNanos(), TimeUnit.NANOSECONDS));
+    return builder;
+  }
+
+  private static ServerChannel newServerChannel(
+      ServerState state,
+      EventLoops loops,
+      GrpcLimits limits,
+      MessageBudget budget,
+      SharedLimit calls,
+      SharedLimit replies) {
+    return loops.newServerChannel(
+        new AcceptHandler(
+            limits,
+            state.heap(),
+            state.health()::listenerEnded,
+            connection ->
+                new FrameLimit(
+                    new ArrivingMessages(
+                        connection, budget, calls, replies, limits.requestTime()))));
+  }
+
+  /** The credentials look at the files anew for each connection. */
+  private static ServerCredentials credentials(GrpcOptions options) {
+    if (options.tls().isEmpty()) {
+      return InsecureServerCredentials.create();
+    }
+    TlsSettings tls = TlsSettings.open(options.tls().get());
+    TlsServerCredentials.Builder credentials =
+        TlsServerCredentials.newBuilder().keyManager(tls.keyManager());
+    tls.trustManager()
+        .ifPresent(trusted ->
+            credentials
+                .trustManager(trusted)
+                .clientAuth(
+                    switch (tls.options().clientCertificate()) {
+                      case REQUIRED -> TlsServerCredentials.ClientAuth.REQUIRE;
+                      case OPTIONAL -> TlsServerCredentials.ClientAuth.OPTIONAL;
+                    }));
+    return credentials.build();
   }
 
   /** The port at which it listens. */
   public int port() {
-    return port.number();
+    return server.getPort();
   }
 
   /** Open connections. */
   public long connectionCount() {
-    return connections.get();
+    return connections.count();
   }
 
   /** Accepts nothing more, and returns at once: calls that have begun go on. */
   public void refuse() {
     state.health().stop();
     health.stop();
-    port.refuse();
+    server.shutdown();
   }
 
   /**
@@ -185,17 +269,30 @@ public final class GrpcServer implements AutoCloseable {
    */
   public boolean stop(Duration timeout) {
     refuse();
-    return port.stop(timeout);
+    boolean finished = await(timeout);
+    if (!finished) {
+      server.shutdownNow();
+      await(LEAVE_TIME);
+    }
+    return finished;
   }
 
   /**
-   * Gives up what is still under way. After the models are closed, best, so that nobody is left who
-   * would answer a call.
+   * Gives up what is still under way, and ends the threads. After the models are closed, best, so
+   * that nobody is left who would answer a call.
    */
   @Override
   public void close() {
     stop(Duration.ZERO);
-    health.close();
-    inference.close();
+    release(server, health, inference, loops);
+  }
+
+  private boolean await(Duration timeout) {
+    try {
+      return server.awaitTermination(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
   }
 }

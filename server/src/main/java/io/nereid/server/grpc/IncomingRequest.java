@@ -44,7 +44,7 @@ final class IncomingRequest implements AutoCloseable {
     forms = null;
   }
 
-  /** Reads a message; throws nothing but that a stream which begins does not go on. */
+  /** Reads a message; never throws. */
   static IncomingRequest read(ServerState state, InputStream stream) {
     InferMessage message = new InferMessage();
     long startNs = state.tracing().isOn() ? System.nanoTime() : 0;
@@ -63,14 +63,7 @@ final class IncomingRequest implements AutoCloseable {
         throw stopping();
       }
       return new IncomingRequest(message, startNs, builder.model(), request, forms);
-    } catch (BegunMessage.Unread e) {
-      builder.close();
-      forms.close();
-      throw e;
     } catch (Throwable t) { // also an OutOfMemoryError: the client is told
-      if (stream instanceof BegunMessage begun) {
-        begun.forgetRest();
-      }
       builder.close();
       forms.close();
       return new IncomingRequest(message, startNs, known(t));

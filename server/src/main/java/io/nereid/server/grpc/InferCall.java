@@ -10,13 +10,19 @@ import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.Trace;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
- * One call of ModelInfer. All of it happens on the call's loop; an answer that comes on another
- * thread goes there first. It owns the request from its arrival, and the response until a reply
- * does.
+ * One call of ModelInfer. All of it happens on the call's event loop; an answer that comes on
+ * another thread goes there first. It owns the request from its arrival, and the response until a
+ * reply does.
  */
 final class InferCall extends TensorCall implements ResponseListener {
+
+  private static final Status REPLIES_WAIT =
+      Status.RESOURCE_EXHAUSTED.withDescription(
+          "too many bytes of replies wait for this client, or for all, to be read");
 
   private final long startNs = isTracing() ? System.nanoTime() : 0;
 
@@ -24,14 +30,19 @@ final class InferCall extends TensorCall implements ResponseListener {
   private Trace trace; // null: it is not traced
   private long cameNs; // 0: the model has no objective
   private boolean over; // the client was answered, or has gone
+  private int replyBytes; // which the client has not taken
 
   // Written by whoever brings the answer, before it goes to the loop.
   private InferResponse response;
   private Throwable failure;
 
-  /** For a call that begins, on its loop. */
-  InferCall(ServerCall<IncomingRequest, OutgoingReply> call, Metadata headers, Shared shared) {
-    super(call, headers, shared);
+  /** For a call that begins, on its event loop. */
+  InferCall(
+      ServerCall<IncomingRequest, OutgoingReply> call,
+      Metadata headers,
+      Executor loop,
+      Shared shared) {
+    super(call, headers, loop, shared);
   }
 
   // ---- What the client does --------------------------------------------------------------------
@@ -57,7 +68,7 @@ final class InferCall extends TensorCall implements ResponseListener {
       fail(Status.INTERNAL.withDescription("expected one request, got none"));
       return;
     }
-    CallLog.tell(line(), incoming);
+    CallLog.tell(incoming);
     if (startNs != 0) {
       trace = beginTrace(incoming, startNs);
     }
@@ -92,6 +103,7 @@ final class InferCall extends TensorCall implements ResponseListener {
 
   @Override
   public void onCancel() {
+    taken();
     if (!over) {
       ended(Status.CANCELLED.withDescription("the client gave up"));
     }
@@ -109,13 +121,26 @@ final class InferCall extends TensorCall implements ResponseListener {
   @Override
   public void onResponse(InferResponse response) {
     this.response = response;
-    onLoop(this::answer);
+    toLoop();
   }
 
   @Override
   public void onFailure(NereidException failure) {
     this.failure = failure;
-    onLoop(this::answer);
+    toLoop();
+  }
+
+  private void toLoop() {
+    if (isOnLoop()) {
+      answer();
+      return;
+    }
+    try {
+      loop.execute(this::answer);
+    } catch (RejectedExecutionException e) { // the server has stopped, and its connections are gone
+      over = true;
+      answer();
+    }
   }
 
   private void answer() {
@@ -144,6 +169,12 @@ final class InferCall extends TensorCall implements ResponseListener {
       fail(GrpcStatus.of(e));
       return;
     }
+    if (!replies().take(reply.available())) {
+      reply.close();
+      fail(REPLIES_WAIT);
+      return;
+    }
+    replyBytes = reply.available();
     over = true;
     incoming.close();
     if (trace != null) {
@@ -153,12 +184,28 @@ final class InferCall extends TensorCall implements ResponseListener {
     response.sent(cameNs); // before the transport closes it
     try (reply) {
       call.sendHeaders(new Metadata());
-      call.sendMessage(reply);
+      ReplyBuffers.send(reply, call);
     }
     call.close(Status.OK, new Metadata());
     if (trace != null) {
       trace.end();
     }
+  }
+
+  @Override
+  public void onComplete() {
+    taken();
+  }
+
+  private void taken() {
+    if (replyBytes > 0) {
+      replies().giveBack(replyBytes);
+      replyBytes = 0;
+    }
+  }
+
+  private SharedLimit.Share replies() {
+    return call.getAttributes().get(ConnectionLimit.REPLIES);
   }
 
   private void fail(Status status) {

@@ -11,20 +11,22 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The two methods that carry tensors. They have a codec of their own and run on the loops of their
- * connections. Nothing between them and the transport may swallow messages, since a message that
- * was read owns memory.
+ * The two methods that carry tensors. They have a codec of their own and run on the event loops:
+ * the server must have a direct executor, and run its connections on the group given here. Nothing
+ * between them and the transport may swallow messages, since a message that was read owns memory.
  */
 final class InferenceCalls implements AutoCloseable {
 
   private final ServerState state;
+  private final EventLoops loops;
   private final TensorCall.Shared shared;
   private final Set<StreamInferCall> streams = ConcurrentHashMap.newKeySet();
   private final Runnable healthListener = this::endStreams;
 
-  /** Hears when the server stops, until it is closed. */
-  InferenceCalls(ServerState state, Optional<HeaderForwarding> forwarding) {
+  /** For connections that run on {@code loops}; hears when the server stops, until it is closed. */
+  InferenceCalls(ServerState state, EventLoops loops, Optional<HeaderForwarding> forwarding) {
     this.state = state;
+    this.loops = loops;
     shared = new TensorCall.Shared(state.tracing(), forwarding, state.paces());
     state.health().addListener(healthListener);
   }
@@ -33,7 +35,7 @@ final class InferenceCalls implements AutoCloseable {
     return ServerMethodDefinition.create(
         method("ModelInfer", MethodType.UNARY),
         (call, headers) -> {
-          InferCall listener = new InferCall(call, headers, shared);
+          InferCall listener = new InferCall(call, headers, loops.current(), shared);
           call.request(2); // a second one is a violation of the protocol, to be noticed
           return listener;
         });
@@ -43,7 +45,8 @@ final class InferenceCalls implements AutoCloseable {
     return ServerMethodDefinition.create(
         method("ModelStreamInfer", MethodType.BIDI_STREAMING),
         (call, headers) -> {
-          StreamInferCall listener = StreamInferCall.start(call, headers, shared, streams);
+          StreamInferCall listener =
+              StreamInferCall.start(call, headers, loops.current(), shared, streams);
           if (state.health().isStopping()) {
             listener.stop(); // those that were there have been told
           }
@@ -72,9 +75,8 @@ final class InferenceCalls implements AutoCloseable {
         .build();
   }
 
-  /** Reads requests. */
-  record Requests(ServerState state)
-      implements MethodDescriptor.Marshaller<IncomingRequest>, ReadsAsItComes {
+  private record Requests(ServerState state)
+      implements MethodDescriptor.Marshaller<IncomingRequest> {
 
     @Override
     public IncomingRequest parse(InputStream stream) {
@@ -87,8 +89,7 @@ final class InferenceCalls implements AutoCloseable {
     }
   }
 
-  /** Writes replies. */
-  record Replies() implements MethodDescriptor.Marshaller<OutgoingReply> {
+  private record Replies() implements MethodDescriptor.Marshaller<OutgoingReply> {
 
     @Override
     public InputStream stream(OutgoingReply reply) {

@@ -38,6 +38,13 @@ final class InferenceService {
     return tensors(inference).definition();
   }
 
+  private static ServiceMethods tensors(InferenceCalls inference) {
+    return new ServiceMethods(
+            NAME, () -> GrpcService.getDescriptor().findServiceByName("GRPCInferenceService"))
+        .add(inference.modelInfer())
+        .add(inference.modelStreamInfer());
+  }
+
   /** The service with all its methods; {@code inference} has those that carry tensors. */
   static ServerServiceDefinition of(ServerState state, InferenceCalls inference) {
     ServiceMethods methods = tensors(inference);
@@ -46,13 +53,6 @@ final class InferenceService {
     addRepository(methods, new RepositoryMethods(state.nereid().repository()));
     addMemory(methods, new SharedMemoryMethods(state.sharedMemory(), state.cudaMemory()));
     return methods.definition();
-  }
-
-  private static ServiceMethods tensors(InferenceCalls inference) {
-    return new ServiceMethods(
-            NAME, () -> GrpcService.getDescriptor().findServiceByName("GRPCInferenceService"))
-        .add(inference.modelInfer())
-        .add(inference.modelStreamInfer());
   }
 
   private static void addServer(ServiceMethods methods, ServerMethods server) {

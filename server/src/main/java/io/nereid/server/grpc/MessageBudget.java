@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import io.grpc.netty.shaded.io.netty.util.internal.PlatformDependent;
 import io.nereid.server.shared.HeapBudget;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -41,11 +42,11 @@ final class MessageBudget {
   /**
    * For messages that have begun to arrive.
    *
-   * @param bytes 0 for as many as half of the largest heap has
+   * @param bytes 0 for half of the direct memory: the other half is for replies, and what is read
    */
   static MessageBudget ofUnfinished(long bytes) {
     return new MessageBudget(
-        bytes == 0 ? Runtime.getRuntime().maxMemory() / 2 : bytes,
+        bytes == 0 ? PlatformDependent.maxDirectMemory() / 2 : bytes,
         null,
         "unfinished messages hold",
         "--grpc-max-total-input-size sets the limit");

@@ -1,22 +1,30 @@
 package io.nereid.server.grpc;
 
 import com.google.protobuf.InvalidProtocolBufferException;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.KnownLength;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerInterceptors;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.util.function.LongPredicate;
 
 /**
- * Limits of messages that carry no tensors, and what is told of those that cannot be read. They
- * become objects of protobuf's classes, which stand on the heap.
+ * Ends calls whose message cannot be read, with a status that says why. gRPC's own marshallers
+ * throw then, and the transport takes that for a failure of the server: it answers UNKNOWN, and
+ * logs a stack trace for each such message. Event loops call it, for all methods that carry no
+ * tensors.
  */
-final class MessageReading {
+final class MessageReading implements ServerInterceptor {
 
   /** The method whose messages may be large: they can have the files of a model. */
   private static final String MODEL_LOAD = "RepositoryModelLoad";
@@ -29,51 +37,115 @@ final class MessageReading {
 
   private MessageReading() {}
 
-  /** Whether a method's messages can be read that have not come as a whole. */
-  static boolean readsAsItComes(MethodDescriptor<?, ?> method) {
-    return method.getRequestMarshaller() instanceof ReadsAsItComes;
+  /** A service, whose messages are read where a failure can be told. */
+  static ServerServiceDefinition of(ServerServiceDefinition service) {
+    return ServerInterceptors.intercept(
+        ServerInterceptors.useMarshalledMessages(service, new Bytes()), new MessageReading());
   }
 
-  /**
-   * Reads a message, of which there is not more than there may be.
-   *
-   * @param holdHeap takes so many bytes of the heap's budget; false: there are not as many
-   */
-  static <Q> Q read(MethodDescriptor<Q, ?> method, InputStream message, LongPredicate holdHeap)
-      throws IOException {
-    return method.parseRequest(
-        readsAsItComes(method) ? message : limited(method, message, holdHeap));
+  @Override
+  public <Q, R> ServerCall.Listener<Q> interceptCall(
+      ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+    return new Reader<>(call, next.startCall(call, headers));
   }
 
-  /** The bytes of a message, of which there are not more than there may be. */
-  private static InputStream limited(
-      MethodDescriptor<?, ?> method, InputStream message, LongPredicate holdHeap)
-      throws IOException {
-    boolean isLoad = MODEL_LOAD.equals(method.getBareMethodName());
-    long most = isLoad ? MessageBudget.HEAP.most() : MOST_BYTES;
-    InputStream bytes = message;
-    if (!(bytes instanceof KnownLength)) { // it is decompressed as it is read
-      byte[] all = bytes.readNBytes((int) Math.min(most + 1, LONGEST));
-      bytes = new WholeMessage(ByteBuffer.wrap(all));
+  /** Passes messages on as streams of bytes. */
+  private record Bytes() implements MethodDescriptor.Marshaller<InputStream> {
+
+    @Override
+    public InputStream stream(InputStream message) {
+      return message;
     }
-    int length = bytes.available();
-    if (length > MOST_BYTES) {
-      if (!isLoad) {
-        throw exhausted("expected a message of at most " + most + " bytes, got more");
+
+    @Override
+    public InputStream parse(InputStream message) {
+      return message;
+    }
+  }
+
+  /** Passes on what it hears, until a message cannot be read. */
+  private static final class Reader<Q> extends SimpleForwardingServerCallListener<Q> {
+    private final ServerCall<Q, ?> call;
+    private boolean refused;
+    private long takenBytes; // of the budget
+
+    Reader(ServerCall<Q, ?> call, ServerCall.Listener<Q> next) {
+      super(next);
+      this.call = call;
+    }
+
+    @Override
+    public void onMessage(Q message) {
+      if (refused) {
+        return;
       }
-      if (length > most || !holdHeap.test(length)) {
-        throw exhausted(MessageBudget.HEAP.refusal(length));
+      try {
+        super.onMessage(limited(message));
+      } catch (IOException | RuntimeException | Error e) {
+        refused = true;
+        call.close(status(e), new Metadata());
       }
     }
-    return bytes;
+
+    /** The stream of its bytes, of which there are not more than there may be. */
+    @SuppressWarnings("unchecked") // all messages are streams of bytes here
+    private Q limited(Q message) throws IOException {
+      boolean isLoad = MODEL_LOAD.equals(call.getMethodDescriptor().getBareMethodName());
+      long most = isLoad ? MessageBudget.HEAP.most() : MOST_BYTES;
+      InputStream bytes = (InputStream) message;
+      if (!(bytes instanceof KnownLength)) { // it is decompressed as it is read
+        bytes = new ByteArrayInputStream(bytes.readNBytes((int) Math.min(most + 1, LONGEST)));
+      }
+      int length = bytes.available();
+      if (length > MOST_BYTES) {
+        if (!isLoad) {
+          throw exhausted("expected a message of at most " + most + " bytes, got more");
+        }
+        if (length > most || !MessageBudget.HEAP.take(length)) {
+          throw exhausted(MessageBudget.HEAP.refusal(length));
+        }
+        takenBytes += length;
+      }
+      return (Q) bytes;
+    }
+
+    private static NereidException exhausted(String message) {
+      return new NereidException(StatusCode.RESOURCE_EXHAUSTED, message);
+    }
+
+    private void giveBack() {
+      MessageBudget.HEAP.giveBack(takenBytes);
+      takenBytes = 0;
+    }
+
+    @Override
+    public void onComplete() {
+      giveBack();
+      super.onComplete();
+    }
+
+    @Override
+    public void onCancel() {
+      giveBack();
+      super.onCancel();
+    }
+
+    @Override
+    public void onHalfClose() {
+      if (!refused) {
+        super.onHalfClose();
+      }
+    }
+
+    @Override
+    public void onReady() {
+      if (!refused) {
+        super.onReady();
+      }
+    }
   }
 
-  private static NereidException exhausted(String message) {
-    return new NereidException(StatusCode.RESOURCE_EXHAUSTED, message);
-  }
-
-  /** The status of a call whose message cannot be read, or whose listener fails. */
-  static Status status(Throwable failure) {
+  private static Status status(Throwable failure) {
     if (failure instanceof IOException broken) {
       return GrpcStatus.of(
           StatusCode.INVALID_ARGUMENT,
@@ -81,16 +153,10 @@ final class MessageReading {
     }
     if (failure instanceof StatusRuntimeException known) {
       return known.getCause() instanceof InvalidProtocolBufferException malformed
-          ? malformed.getCause() instanceof IOException broken
-              ? status(broken)
-              : malformed(malformed)
+          ? GrpcStatus.of(
+              StatusCode.INVALID_ARGUMENT, "failed to parse the request: " + malformed.getMessage())
           : known.getStatus();
     }
     return GrpcStatus.of(failure);
-  }
-
-  private static Status malformed(InvalidProtocolBufferException why) {
-    return GrpcStatus.of(
-        StatusCode.INVALID_ARGUMENT, "failed to parse the request: " + why.getMessage());
   }
 }

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import io.grpc.HandlerRegistry;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import java.util.HashMap;
@@ -8,46 +9,54 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The methods of a server by their paths. Those that carry tensors are there from the start; all
- * others are made when a client first asks for one, since their messages are a thousand classes,
- * which a server that only infers never needs. Any thread may ask.
+ * The methods of a server. Those that carry tensors are there from the start; all others are made
+ * when a client first asks for one, since their messages are a thousand classes, which a server
+ * that only infers never needs. Any thread may ask.
  */
-final class MethodTable {
+final class MethodTable extends HandlerRegistry {
 
   private final Map<String, ServerMethodDefinition<?, ?>> first;
   private final Supplier<List<ServerServiceDefinition>> others;
-  private Map<String, ServerMethodDefinition<?, ?>> rest; // guarded by this; null: not made yet
+  private List<ServerServiceDefinition> services; // guarded by this; null: not made yet
+  private Map<String, ServerMethodDefinition<?, ?>> rest; // the same
 
   /**
    * A table of services.
    *
-   * @param first those whose methods are there at once
-   * @param others asked for once at most; of what is in both, the first ones' is taken
+   * @param first a service whose methods are there at once
+   * @param others all services with all their methods, asked for once at most
    */
-  MethodTable(List<ServerServiceDefinition> first, Supplier<List<ServerServiceDefinition>> others) {
-    this.first = byPath(first);
+  MethodTable(ServerServiceDefinition first, Supplier<List<ServerServiceDefinition>> others) {
+    this.first = byName(List.of(first));
     this.others = others;
   }
 
-  /** The method of that path; null: there is none. */
-  ServerMethodDefinition<?, ?> get(String path) {
-    ServerMethodDefinition<?, ?> method = first.get(path);
-    return method != null ? method : rest().get(path);
+  @Override
+  public ServerMethodDefinition<?, ?> lookupMethod(String method, String authority) {
+    ServerMethodDefinition<?, ?> known = first.get(method);
+    return known != null ? known : rest().get(method);
+  }
+
+  @Override
+  public synchronized List<ServerServiceDefinition> getServices() {
+    rest();
+    return services;
   }
 
   private synchronized Map<String, ServerMethodDefinition<?, ?>> rest() {
     if (rest == null) {
-      rest = byPath(others.get());
+      services = List.copyOf(others.get());
+      rest = byName(services);
     }
     return rest;
   }
 
-  private static Map<String, ServerMethodDefinition<?, ?>> byPath(
+  private static Map<String, ServerMethodDefinition<?, ?>> byName(
       List<ServerServiceDefinition> services) {
     Map<String, ServerMethodDefinition<?, ?>> methods = new HashMap<>();
     for (ServerServiceDefinition service : services) {
       for (ServerMethodDefinition<?, ?> method : service.getMethods()) {
-        methods.put("/" + method.getMethodDescriptor().getFullMethodName(), method);
+        methods.put(method.getMethodDescriptor().getFullMethodName(), method);
       }
     }
     return methods;

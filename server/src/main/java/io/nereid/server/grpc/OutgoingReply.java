@@ -2,9 +2,9 @@ package io.nereid.server.grpc;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
+import io.grpc.Drainable;
 import io.grpc.KnownLength;
 import io.nereid.InferResponse;
-import io.nereid.server.wire.LoopStream;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -14,33 +14,21 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * A {@code ModelInferResponse} or {@code ModelStreamInferResponse} as the transport takes it. Raw
  * contents are written from where the model left them. It owns the response whose outputs it
  * writes, until it is closed, which the transport does after writing, and the sender as well.
  */
-final class OutgoingReply extends InputStream implements LendableReply, KnownLength {
+final class OutgoingReply extends InputStream implements Drainable, KnownLength {
 
   private static final int RAW_CONTENTS = 6;
 
   /** Most bytes of a length. */
   private static final int MOST_LENGTH_BYTES = 5;
-
-  private static final byte NOT_COMPRESSED = 0;
-
-  /** Replies with fewer bytes are copied, which is cheaper. */
-  private static final int LEAST_LENT_BYTES = 64 << 10;
-
-  /** Most bytes that all replies together lend; clients may be slow to take them. */
-  private static final long MOST_LENT = Runtime.getRuntime().maxMemory() / 2;
-
-  private static final AtomicLong LENT = new AtomicLong();
 
   private static final String FINAL_RESPONSE = "triton_final_response";
 
@@ -50,7 +38,7 @@ final class OutgoingReply extends InputStream implements LendableReply, KnownLen
   private long length;
   private boolean drained;
   private InputStream copy; // for who reads instead of draining
-  private boolean lent; // the contents, until the transport has sent them
+  private ReplyBuffers.Lent lent; // takes the contents as they lie; null: they are copied
 
   private OutgoingReply(InferResponse response) {
     this.response = response;
@@ -206,7 +194,11 @@ final class OutgoingReply extends InputStream implements LendableReply, KnownLen
       return 0;
     }
     drained = true;
-    copyTo(target);
+    if (lent == null) {
+      copyTo(target);
+    } else {
+      addTo(lent, target);
+    }
     return (int) length;
   }
 
@@ -235,57 +227,23 @@ final class OutgoingReply extends InputStream implements LendableReply, KnownLen
     target.write(chunk, begin, end - begin);
   }
 
+  /** Writes the head, for which there is room in front, and puts the contents behind it. */
+  private void addTo(ReplyBuffers.Lent buffer, OutputStream target) throws IOException {
+    target.write(head.bytes(), head.begin(), head.length());
+    byte[] front = new byte[1 + MOST_LENGTH_BYTES];
+    front[0] = RAW_CONTENTS << 3 | WireReader.DELIMITED;
+    for (MemorySegment segment : contents) {
+      buffer.add(front, 0, WireWriter.putVarint(front, 1, segment.byteSize()));
+      if (segment.byteSize() > 0) {
+        buffer.add(segment);
+      }
+    }
+  }
+
   // ---- Lending its contents to the transport ---------------------------------------------------
 
-  /**
-   * Sends the message with its contents from where they lie, and gives the response back when they
-   * were sent. False: it is better copied.
-   */
-  @Override
-  public boolean lendTo(LoopStream stream, ReplyBytes front) {
-    if (length < LEAST_LENT_BYTES || !isNative()) {
-      return false;
-    }
-    front.begin().write(head.bytes(), head.begin(), head.length());
-    ByteBuffer[] rest = parts(front);
-    int frontEnd = front.end(NOT_COMPRESSED, (int) length);
-    Runnable release = this::returned;
-    try {
-      lent = LENT.addAndGet(length) <= MOST_LENT && stream.copy(front.array(), 0, frontEnd);
-    } finally {
-      if (!lent) {
-        LENT.addAndGet(-length);
-      }
-    }
-    if (lent) {
-      drained = true;
-      stream.lend(rest, release);
-    }
-    return lent;
-  }
-
-  /** What follows the head: the first tag goes in one frame with it. */
-  private ByteBuffer[] parts(ReplyBytes front) {
-    List<ByteBuffer> parts = new ArrayList<>(2 * contents.size());
-    for (int i = 0; i < contents.size(); i++) {
-      MemorySegment segment = contents.get(i);
-      byte[] tag = new byte[1 + MOST_LENGTH_BYTES];
-      tag[0] = RAW_CONTENTS << 3 | WireReader.DELIMITED;
-      int count = WireWriter.putVarint(tag, 1, segment.byteSize());
-      if (i == 0) {
-        front.write(tag, 0, count);
-      } else {
-        parts.add(ByteBuffer.wrap(tag, 0, count));
-      }
-      if (segment.byteSize() > 0) {
-        parts.add(segment.asByteBuffer());
-      }
-    }
-    return parts.toArray(ByteBuffer[]::new);
-  }
-
-  /** Whether there are contents, and all can be sent from where they lie. */
-  private boolean isNative() {
+  /** Whether all contents can be sent from where they lie. */
+  boolean isNative() {
     for (MemorySegment segment : contents) {
       if (!segment.isNative()) {
         return false;
@@ -294,14 +252,22 @@ final class OutgoingReply extends InputStream implements LendableReply, KnownLen
     return !contents.isEmpty();
   }
 
-  @Override
-  public int byteCount() {
-    return (int) length;
+  int contentCount() {
+    return contents.size();
   }
 
-  /** The transport needs the contents no more; another may close this just then. */
-  private void returned() {
-    LENT.addAndGet(-length);
+  /** Bytes in front of all contents. */
+  int headBytes() {
+    return head.length();
+  }
+
+  /** Draining puts the contents there, which then says when it needs them no more. */
+  void lendTo(ReplyBuffers.Lent buffer) {
+    lent = buffer;
+  }
+
+  /** The transport, on its thread, needs the contents no more; another may close this just then. */
+  void returned() {
     response.close();
   }
 
@@ -333,7 +299,7 @@ final class OutgoingReply extends InputStream implements LendableReply, KnownLen
     drained = true;
     contents = List.of();
     head.close();
-    if (response != null && !lent) {
+    if (response != null && lent == null) {
       response.close();
     }
   }

@@ -5,7 +5,6 @@ import com.google.protobuf.Message;
 import io.grpc.Grpc;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
-import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
@@ -24,8 +23,8 @@ import java.util.function.Supplier;
 
 /**
  * The methods of a service that a proto file describes, and what serves each. A method that carries
- * no tensors is answered on a virtual thread of its own: loading a model may take minutes, and the
- * connection's loop, on which calls arrive, must not wait.
+ * no tensors is answered on a virtual thread: loading a model may take minutes, and the event loop,
+ * on which calls arrive, must not wait.
  */
 final class ServiceMethods {
 
@@ -68,9 +67,7 @@ final class ServiceMethods {
    */
   <Q extends Message, R extends Message> ServiceMethods add(
       String name, Q request, Answer<Q, R> answer) {
-    ServerCallHandler<Q, R> handler =
-        (call, headers) -> ServiceMethods.<Q, R>answering(call, answer).startCall(call, headers);
-    return add(name, MethodType.UNARY, request, handler);
+    return addForClient(name, request, (asked, client) -> answer.to(asked));
   }
 
   /** As {@link #add}, for a method that wants to know who asks. */
@@ -79,13 +76,14 @@ final class ServiceMethods {
     ServerCallHandler<Q, R> handler =
         (call, headers) -> {
           SocketAddress client = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
-          return ServiceMethods.<Q, R>answering(call, asked -> answer.to(asked, client))
+          ConnectionTasks tasks = ConnectionTasks.of(call);
+          return ServiceMethods.<Q, R>answering(asked -> answer.to(asked, client), tasks)
               .startCall(call, headers);
         };
     return add(name, MethodType.UNARY, request, handler);
   }
 
-  /** Adds a method with any number of replies, which is served on the loop. */
+  /** Adds a method with any number of replies, which is served on the event loop. */
   <Q extends Message, R extends Message> ServiceMethods addStreaming(
       String name, Q request, ServerCalls.ServerStreamingMethod<Q, R> serving) {
     return add(
@@ -113,7 +111,7 @@ final class ServiceMethods {
 
   ServerServiceDefinition definition() {
     List<ServerMethodDefinition<?, ?>> all = new ArrayList<>(own);
-    all.addAll(described);
+    all.addAll(MessageReading.of(definition(described)).getMethods());
     return definition(all);
   }
 
@@ -159,13 +157,13 @@ final class ServiceMethods {
   // ---- Answering -------------------------------------------------------------------------------
 
   private static <Q, R> ServerCallHandler<Q, R> answering(
-      ServerCall<Q, R> call, Answer<Q, R> answer) {
+      Answer<Q, R> answer, ConnectionTasks tasks) {
     return ServerCalls.asyncUnaryCall((request, observer) -> {
       ServerCallStreamObserver<R> client = (ServerCallStreamObserver<R>) observer;
       // Without a handler, answering a client that went away would throw.
       client.setOnCancelHandler(() -> {});
-      CallLog.tell(GrpcCall.of(call).line(), request);
-      Thread.ofVirtual().name("nrd-grpc-call").start(() -> run(answer, request, client));
+      CallLog.tell(request);
+      tasks.run(() -> run(answer, request, client));
     });
   }
 

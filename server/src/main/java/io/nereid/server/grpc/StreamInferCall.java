@@ -13,9 +13,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
- * One call of ModelStreamInfer. Its loop alone reads and writes its state; answers from other
+ * One call of ModelStreamInfer. Its event loop alone reads and writes its state; answers from other
  * threads come there as tasks.
  *
  * <p>Requests to models that are not decoupled are answered in the order in which they came, those
@@ -46,7 +48,7 @@ final class StreamInferCall extends TensorCall {
   /** What will be written when the transport has room. */
   private final ArrayDeque<Ready> ready = new ArrayDeque<>();
 
-  private boolean asked = true; // for a message, which has not come yet
+  private boolean asked = true; // grpc-java for a message, which has not come yet
   private boolean halfClosed;
   private boolean stopping;
   private boolean over;
@@ -69,21 +71,23 @@ final class StreamInferCall extends TensorCall {
   private StreamInferCall(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
+      Executor loop,
       Shared shared,
       Set<StreamInferCall> open) {
-    super(call, headers, shared);
+    super(call, headers, loop, shared);
     this.open = open;
     String said = headers.get(GRPC_ERROR);
     failsAsCall = said != null && said.toLowerCase(Locale.ROOT).equals("true");
   }
 
-  /** Begins a call, on its loop; it is in {@code open} until it is over. */
+  /** Begins a call, on its event loop; it is in {@code open} until it is over. */
   static StreamInferCall start(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
+      Executor loop,
       Shared shared,
       Set<StreamInferCall> open) {
-    StreamInferCall listener = new StreamInferCall(call, headers, shared, open);
+    StreamInferCall listener = new StreamInferCall(call, headers, loop, shared, open);
     open.add(listener);
     call.sendHeaders(new Metadata());
     call.request(1);
@@ -99,7 +103,7 @@ final class StreamInferCall extends TensorCall {
       message.close();
       return;
     }
-    CallLog.tell(line(), message);
+    CallLog.tell(message);
     // Each request of a stream has a trace of its own.
     Trace trace = message.startNs() == 0 ? null : beginTrace(message, message.startNs());
     StreamedRequest request = new StreamedRequest(this, message, trace);
@@ -161,13 +165,30 @@ final class StreamInferCall extends TensorCall {
 
   /** Answers what was asked for, and ends the stream; from any thread. */
   void stop() {
-    onLoop(() -> {
-      stopping = true;
-      write();
-    });
+    onLoop(
+        () -> {
+          stopping = true;
+          write();
+        },
+        null);
   }
 
-  // ---- Answers, on the loop --------------------------------------------------------------------
+  // ---- Answers, on the event loop --------------------------------------------------------------
+
+  /** Runs what brings an answer; a response that cannot be brought any more is closed. */
+  void onLoop(Runnable task, InferResponse response) {
+    if (isOnLoop()) {
+      task.run();
+      return;
+    }
+    try {
+      loop.execute(task);
+    } catch (RejectedExecutionException e) { // the server has stopped, and its connections are gone
+      if (response != null) {
+        response.close();
+      }
+    }
+  }
 
   /** A request to a model that is not decoupled has its answer, or any request failed early. */
   void answered(StreamedRequest request, InferResponse response, Throwable failure) {
@@ -276,7 +297,7 @@ final class StreamInferCall extends TensorCall {
 
   private void send(OutgoingReply reply) {
     try (reply) {
-      call.sendMessage(reply);
+      ReplyBuffers.send(reply, call);
     }
   }
 

@@ -9,8 +9,8 @@ import io.nereid.types.NereidException;
 import java.util.concurrent.Semaphore;
 
 /**
- * One request of a stream. What happens to it goes to its call's loop, which alone reads and writes
- * the fields that are not final. It owns the message, and a response until its turn comes.
+ * One request of a stream. What happens to it goes to its call's event loop, which alone reads and
+ * writes the fields that are not final. It owns the message, and a response until its turn comes.
  */
 final class StreamedRequest implements ResponseListener {
 
@@ -49,7 +49,7 @@ final class StreamedRequest implements ResponseListener {
     Thread.ofVirtual().name("nrd-grpc-stream").start(this::readResponses);
   }
 
-  // ---- What happens to it, on the loop ---------------------------------------------------------
+  // ---- What happens to it, on the event loop ---------------------------------------------------
 
   /** Notes that it is given to its model. */
   void submitting() {
@@ -134,12 +134,12 @@ final class StreamedRequest implements ResponseListener {
 
   @Override
   public void onResponse(InferResponse response) {
-    call.onLoop(() -> call.answered(this, response, null));
+    call.onLoop(() -> call.answered(this, response, null), response);
   }
 
   @Override
   public void onFailure(NereidException failure) {
-    call.onLoop(() -> call.answered(this, null, failure));
+    call.onLoop(() -> call.answered(this, null, failure), null);
   }
 
   /** Reads at the pace at which the client does. */
@@ -151,13 +151,13 @@ final class StreamedRequest implements ResponseListener {
         InferResponse response = next;
         finalSent = response.isFinal();
         room.acquireUninterruptibly();
-        call.onLoop(() -> call.responded(this, response));
+        call.onLoop(() -> call.responded(this, response), response);
       }
     } catch (RuntimeException | Error e) { // the client is told, unless it has left
       failure = abandoned ? null : e;
     }
     Throwable reason = failure;
     boolean endsEmpty = !finalSent && reason == null && incoming.enablesEmptyFinal();
-    call.onLoop(() -> call.ended(this, reason, endsEmpty));
+    call.onLoop(() -> call.ended(this, reason, endsEmpty), null);
   }
 }

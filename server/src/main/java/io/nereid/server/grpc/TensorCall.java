@@ -1,6 +1,8 @@
 package io.nereid.server.grpc;
 
 import io.grpc.Attributes;
+import io.grpc.Context;
+import io.grpc.Deadline;
 import io.grpc.Grpc;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
@@ -17,12 +19,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
  * A call that carries tensors: what {@link InferCall} and {@link StreamInferCall} have in common.
- * That is the call's loop, its deadline, metadata that becomes parameters of its requests, and what
- * traces say of it by OpenTelemetry's semantic conventions for servers. It is made on the loop.
+ * That is the call's event loop, its deadline, metadata that becomes parameters of its requests,
+ * and what traces say of it by OpenTelemetry's semantic conventions for servers. It is made on the
+ * event loop.
  */
 abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
 
@@ -46,39 +51,36 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
 
   final ServerCall<IncomingRequest, OutgoingReply> call;
   private final Metadata headers;
-  private final GrpcCall<?, ?> transport; // the same
+  final Executor loop;
+  private final Thread loopThread = Thread.currentThread();
   private final Shared shared;
+  private final Deadline deadline = Context.current().getDeadline(); // null: none
 
-  TensorCall(ServerCall<IncomingRequest, OutgoingReply> call, Metadata headers, Shared shared) {
+  TensorCall(
+      ServerCall<IncomingRequest, OutgoingReply> call,
+      Metadata headers,
+      Executor loop,
+      Shared shared) {
     this.call = call;
-    transport = GrpcCall.of(call);
     this.headers = headers;
+    this.loop = loop;
     this.shared = shared;
   }
 
-  /** What the access log will say; null: nothing. */
-  final CallLog.Call line() {
-    return transport.line();
+  /** Whether this is the thread of the event loop. */
+  final boolean isOnLoop() {
+    return Thread.currentThread() == loopThread;
   }
 
-  /** Does something on the loop: now, or soon. */
-  final void onLoop(Runnable task) {
-    if (transport.isOnLoop()) {
-      task.run();
-    } else {
-      transport.loop().execute(task);
-    }
-  }
-
-  /** How quick a model is, which decides whether the loop may execute its requests. */
+  /** How quick a model is, which decides whether the event loop may execute its requests. */
   final ExecutionPace pace(Model model) {
     return shared.paces.of(model);
   }
 
   /** Gives a request the call's deadline. After its memory is there, which is not waited for. */
   final void limit(InferRequest request) {
-    if (transport.hasDeadline()) {
-      request.deadline(Duration.ofNanos(Math.max(0, transport.remainingNs())));
+    if (deadline != null) {
+      request.deadline(Duration.ofNanos(Math.max(0, deadline.timeRemaining(TimeUnit.NANOSECONDS))));
     }
   }
 

@@ -3,6 +3,7 @@ package io.nereid.server.grpc;
 import io.grpc.HasByteBuffer;
 import io.grpc.KnownLength;
 import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -62,12 +63,14 @@ final class WireReader {
   private int depth;
   private int partCount;
 
-  private final MessageHeap heap;
+  private final MessageBudget heap; // null: there is no limit
+  private int freeBytes = TRUSTED_BYTES; // of arrays that need no budget
+  private long takenBytes; // of the budget, for all other arrays
 
   /** For a message that is a stream of the transport's; its arrays are taken from a budget. */
-  WireReader(InputStream stream, MessageBudget budget) {
+  WireReader(InputStream stream, MessageBudget heap) {
     this.stream = stream;
-    heap = new MessageHeap(budget, TRUSTED_BYTES);
+    this.heap = heap;
     lendsBuffers = stream instanceof HasByteBuffer lender && lender.byteBufferSupported();
     lengthKnown = stream instanceof KnownLength;
     try {
@@ -80,7 +83,7 @@ final class WireReader {
   /** For bytes that were read before, {@code depth} messages deep. */
   WireReader(byte[] bytes, int depth) {
     stream = null;
-    heap = new MessageHeap(null, 0); // they are counted
+    heap = null; // they are counted
     lendsBuffers = false;
     lengthKnown = true;
     chunk = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -183,7 +186,7 @@ final class WireReader {
 
   /** The next bytes; what is allocated is bounded by what is there. */
   byte[] readBytes(int length) {
-    heap.take(length);
+    takeHeap(length);
     byte[] bytes = new byte[lengthKnown ? length : Math.min(length, TRUSTED_BYTES)];
     int done = 0;
     while (done < length) {
@@ -199,18 +202,30 @@ final class WireReader {
     return bytes;
   }
 
+  /** Small messages need no budget. */
+  private void takeHeap(int length) {
+    if (length <= freeBytes || heap == null) {
+      freeBytes -= length;
+      return;
+    }
+    if (!heap.fits(length) || !heap.take(length)) {
+      throw new NereidException(StatusCode.RESOURCE_EXHAUSTED, heap.refusal(length));
+    }
+    takenBytes += length;
+  }
+
   /** Gives back what its arrays took: they are not needed any more. */
   void giveBackHeap() {
-    heap.giveBack();
+    if (takenBytes > 0) {
+      heap.giveBack(takenBytes);
+      takenBytes = 0;
+    }
   }
 
   /** Copies the next bytes to {@code target}, from {@code offset} on. */
   void readTo(MemorySegment target, long offset, long length) {
     long done = 0;
     while (done < length) {
-      if (chunk.position() == chunkEnd && readPast(target, offset + done, length - done)) {
-        return;
-      }
       more();
       int count = (int) Math.min(chunk.remaining(), length - done);
       MemorySegment.copy(MemorySegment.ofBuffer(chunk), 0, target, offset + done, count);
@@ -219,23 +234,9 @@ final class WireReader {
     }
   }
 
-  /** Has the stream write to memory past the chunk, which is empty, if it can. */
-  private boolean readPast(MemorySegment target, long offset, long length) {
-    if (!(stream instanceof DirectInput direct) || length < direct.leastBytes()) {
-      return false;
-    }
-    try {
-      skipUsed();
-      direct.readFully(target.asSlice(offset, length).asByteBuffer());
-    } catch (IOException e) {
-      throw broken(e);
-    }
-    chunkOffset += length;
-    return true;
-  }
-
   void skip(long length) {
-    for (long left = length; left > 0; ) {
+    long left = length;
+    while (left > 0) {
       more();
       int count = (int) Math.min(chunk.remaining(), left);
       chunk.position(chunk.position() + count);
@@ -351,21 +352,17 @@ final class WireReader {
   }
 
   private boolean fillFromBuffers() throws IOException {
-    skipUsed();
+    long used = chunkEnd - chunkBegin;
+    chunkBegin = chunkEnd;
+    while (used > 0) {
+      used -= stream.skip(used);
+    }
     ByteBuffer next = ((HasByteBuffer) stream).getByteBuffer();
     if (next == null || !next.hasRemaining()) {
       return false;
     }
     chunk = next.order(ByteOrder.LITTLE_ENDIAN);
     return true;
-  }
-
-  /** Has the stream be where the chunk ends, if it lends that. */
-  private void skipUsed() throws IOException {
-    for (long used = lendsBuffers ? chunkEnd - chunkBegin : 0; used > 0; ) {
-      used -= stream.skip(used);
-    }
-    chunkBegin = chunkEnd;
   }
 
   private boolean fillFromStream() throws IOException {

@@ -2,8 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Refusal;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.Status;
 
 /** Says over HTTP who may not ask for something. */
 final class AccessCheck {
@@ -15,7 +13,7 @@ final class AccessCheck {
     if (access.isOpen() || head.route().endpoint().isPublic()) {
       return;
     }
-    Refusal refusal = access.check(head.route().endpoint().group(), head::kept).orElse(null);
+    Refusal refusal = access.check(head.route().endpoint().group(), head::field).orElse(null);
     if (refusal == null) {
       return;
     }

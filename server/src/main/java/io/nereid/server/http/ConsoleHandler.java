@@ -1,15 +1,14 @@
 package io.nereid.server.http;
 
+import io.helidon.http.Header;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
 import io.nereid.server.console.Console;
 import io.nereid.server.console.ConsoleFiles;
 import io.nereid.server.console.EventStream;
+import io.nereid.server.http.seam.ClientGoneException;
 import io.nereid.server.json.JsonBuffer;
-import io.nereid.server.wire.ClientGoneException;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.ReplyField;
-import io.nereid.server.wire.RequestBody;
-import io.nereid.server.wire.Status;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -19,25 +18,25 @@ import java.util.Map;
 final class ConsoleHandler {
 
   /** What keeps a page of the console from being used by others, and from using others. */
-  static final List<ReplyField> SAFETY =
+  static final List<Header> SAFETY =
       List.of(
-          ReplyField.of(
+          HeaderValues.createCached(
               "Content-Security-Policy",
               "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:;"
                   + " connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors"
                   + " 'none'"),
-          ReplyField.of("X-Content-Type-Options", "nosniff"),
-          ReplyField.of("X-Frame-Options", "DENY"),
-          ReplyField.of("Referrer-Policy", "no-referrer"),
-          ReplyField.of("Cross-Origin-Opener-Policy", "same-origin"));
+          HeaderValues.createCached("X-Content-Type-Options", "nosniff"),
+          HeaderValues.createCached("X-Frame-Options", "DENY"),
+          HeaderValues.createCached("Referrer-Policy", "no-referrer"),
+          HeaderValues.createCached("Cross-Origin-Opener-Policy", "same-origin"));
 
-  private static final ReplyField CACHE = ReplyField.of("Cache-Control", "no-cache");
-  private static final ReplyField NO_STORE = ReplyField.of("Cache-Control", "no-store");
-  private static final ReplyField TYPE = ReplyField.of("Content-Type");
-  private static final ReplyField TAG = ReplyField.of("ETag");
-  private static final ReplyField GZIP = ReplyField.of("Content-Encoding", "gzip");
-  private static final ReplyField VARY = ReplyField.of("Vary", "Accept-Encoding");
-  private static final ReplyField LOCATION = ReplyField.of("Location");
+  private static final Header CACHE = HeaderValues.createCached("Cache-Control", "no-cache");
+  private static final Header NO_STORE = HeaderValues.createCached("Cache-Control", "no-store");
+  private static final HeaderName TYPE = HeaderNames.CONTENT_TYPE;
+  private static final HeaderName TAG = HeaderNames.ETAG;
+  private static final Header GZIP = HeaderValues.createCached("Content-Encoding", "gzip");
+  private static final Header VARY = HeaderValues.createCached("Vary", "Accept-Encoding");
+  private static final HeaderName LOCATION = HeaderNames.LOCATION;
 
   private final Console console; // null: there is none
   private final HttpContext context;
@@ -49,22 +48,13 @@ final class ConsoleHandler {
     console = context.console().orElse(null);
   }
 
-  /** Where a target leads that is none of the protocol's. */
-  Route route(String target) {
-    return console == null ? Route.UNKNOWN : ConsoleRoute.to(target, console.options().path());
-  }
-
   /** Answers with a file, or writes the JSON of the reply; whether that is left to be sent. */
-  boolean answer(ProtocolHead head, RequestBody body, JsonBuffer json, ProtocolHandler handler)
+  boolean answer(ProtocolHead head, RequestBody body, JsonBuffer json, RequestInHand handler)
       throws IOException {
     Route route = head.route();
-    if (!route.endpoint().allows(head.method())) {
-      throw HttpFailure.withField(
-          Status.METHOD_NOT_ALLOWED, "Method Not Allowed", "Allow", route.endpoint().allow());
-    }
     switch (route.endpoint()) {
       case CONSOLE_FILE -> {
-        file(head, route.region(), json);
+        file(head, route.name(), json);
         return false;
       }
       case CONSOLE_OVERVIEW -> stream(console.overview(), json, handler);
@@ -85,7 +75,7 @@ final class ConsoleHandler {
   private void document(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     Route route = head.route();
     switch (route.endpoint()) {
-      case CONSOLE_ABOUT -> console.about(context.access(), head::kept, json);
+      case CONSOLE_ABOUT -> console.about(context.access(), head::field, json);
       case CONSOLE_MODEL -> console.details(route.model(), route.version(), json);
       case CONSOLE_CONFIGURATION -> console.configuration(route.model(), route.version(), json);
       case CONSOLE_RELOAD -> console.reload(route.model(), route.version(), json);
@@ -120,7 +110,7 @@ final class ConsoleHandler {
     exchange.field(TYPE, file.type());
     exchange.field(CACHE);
     exchange.field(VARY);
-    boolean zipped = exchange.takesGzip();
+    boolean zipped = ContentCoding.preferred(head.acceptEncoding()) == ContentCoding.GZIP;
     String tag = zipped ? file.tag().replaceFirst("\"$", "-gzip\"") : file.tag();
     exchange.field(TAG, tag);
     if (zipped) {
@@ -128,14 +118,14 @@ final class ConsoleHandler {
     }
     byte[] bytes = zipped ? file.zipped() : file.plain();
     json.write(bytes, 0, bytes.length);
-    String known = head.kept("if-none-match");
+    String known = head.field("if-none-match");
     boolean unchanged = known != null && List.of(known.split("\\s*,\\s*")).contains(tag);
     exchange.send(unchanged ? Status.NOT_MODIFIED : Status.OK, json, List.of());
   }
 
   // ---- Events ----------------------------------------------------------------------------------
 
-  private void stream(EventStream opened, JsonBuffer json, ProtocolHandler handler)
+  private void stream(EventStream opened, JsonBuffer json, RequestInHand handler)
       throws IOException {
     try (EventStream events = opened) {
       SAFETY.forEach(exchange::field);
@@ -150,18 +140,17 @@ final class ConsoleHandler {
       }
       boolean stopping = context.health().isStopping();
       send(EventStream.end(stopping ? "the server stops" : "the model has gone"), json);
-      exchange.endParts(json);
     }
   }
 
   private byte[] next(EventStream events) throws IOException {
-    exchange.resting(events::wake);
+    exchange.connection().resting(events::wake);
     try {
       return events.next();
     } catch (InterruptedException e) {
       throw new ClientGoneException(); // the server does not wait for it any more
     } finally {
-      exchange.answered();
+      exchange.connection().answered();
       if (exchange.clientGone()) {
         throw new ClientGoneException();
       }
@@ -181,8 +170,8 @@ final class ConsoleHandler {
   private Map<String, String> credentials(ProtocolHead head) {
     Map<String, String> fields = new LinkedHashMap<>();
     for (String name : context.access().fieldNames()) {
-      if (head.kept(name) != null) {
-        fields.put(name, head.kept(name));
+      if (head.field(name) != null) {
+        fields.put(name, head.field(name));
       }
     }
     return fields;

@@ -2,13 +2,8 @@ package io.nereid.server.http;
 
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.ModelFacts;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.RequestBody;
-import io.nereid.server.wire.Status;
 import java.io.IOException;
 import java.util.function.Function;
 
@@ -35,13 +30,6 @@ final class Dispatcher {
 
   Status dispatch(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     Route route = head.route();
-    if (route.endpoint() == Endpoint.UNKNOWN) {
-      throw new HttpFailure(Status.NOT_FOUND, "Not Found");
-    }
-    if (!route.endpoint().allows(head.method())) {
-      throw HttpFailure.withField(
-          Status.METHOD_NOT_ALLOWED, "Method Not Allowed", "Allow", route.endpoint().allow());
-    }
     if (route.repository()) {
       throw new HttpFailure(
           Status.NOT_IMPLEMENTED, "'repository_name' specification is not supported");

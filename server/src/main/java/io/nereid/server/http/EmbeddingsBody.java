@@ -2,7 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.json.JsonReader.Token;
-import io.nereid.server.wire.HttpFailure;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

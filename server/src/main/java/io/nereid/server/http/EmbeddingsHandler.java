@@ -9,14 +9,9 @@ import io.nereid.Model;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.TensorSpec;
-import io.nereid.server.http.Route.Endpoint;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.RequestBody;
-import io.nereid.server.wire.Status;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
@@ -77,7 +72,7 @@ final class EmbeddingsHandler {
     asked = new EmbeddingsBody();
     asked.read(new JsonReader(context.limits().jsonDepth()).reset(body, Long.MAX_VALUE));
     param = "model";
-    Model model = models.apply(new Route(Endpoint.EMBEDDINGS, asked.model(), 0, false));
+    Model model = models.apply(Route.of(Endpoint.EMBEDDINGS, asked.model(), 0));
     check(
         embeds(model.spec()),
         "expected a model with an input 'text' of BYTES and an output 'embedding' of FP32, and '"
@@ -145,7 +140,7 @@ final class EmbeddingsHandler {
   private void run(List<InferRequest> requests, List<InferResponse> responses) {
     List<CompletableFuture<InferResponse>> answers = new ArrayList<>();
     RuntimeException failure = null;
-    exchange.running(() -> requests.forEach(InferRequest::cancel));
+    exchange.connection().running(() -> requests.forEach(InferRequest::cancel));
     try {
       requests.forEach(request -> answers.add(request.inferAsync()));
     } catch (RuntimeException e) {
@@ -161,7 +156,7 @@ final class EmbeddingsHandler {
         }
       }
     }
-    exchange.answered();
+    exchange.connection().answered();
     if (failure != null) {
       throw failure;
     }

@@ -6,17 +6,12 @@ import io.nereid.Model;
 import io.nereid.ResponseStream;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
+import io.nereid.server.http.seam.ClientGoneException;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.json.JsonException;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.wire.ClientGoneException;
-import io.nereid.server.wire.ContentCoding;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.RequestBody;
-import io.nereid.server.wire.Status;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.util.Arrays;
@@ -29,10 +24,10 @@ final class GenerateHandler {
   private static final String EVENT_END = "\n\n";
 
   private final HttpContext context;
-  private final ProtocolHandler handler;
+  private final RequestInHand handler;
   private final RequestLog log;
 
-  GenerateHandler(HttpContext context, ProtocolHandler handler, RequestLog log) {
+  GenerateHandler(HttpContext context, RequestInHand handler, RequestLog log) {
     this.context = context;
     this.handler = handler;
     this.log = log;
@@ -82,7 +77,7 @@ final class GenerateHandler {
         try {
           more = write(request, responses, json) != null;
         } catch (RuntimeException e) {
-          HttpFailure failure = ProtocolHandler.known(e);
+          HttpFailure failure = HttpFailure.of(e);
           if (failure == null) {
             throw e;
           }
@@ -96,7 +91,6 @@ final class GenerateHandler {
           more = false;
         }
       }
-      exchange.endParts(json);
     }
   }
 
@@ -117,7 +111,7 @@ final class GenerateHandler {
         return null;
       }
       if (response.failure().isPresent()) {
-        HttpFailure failure = ProtocolHandler.known(response.failure().get());
+        HttpFailure failure = HttpFailure.of(response.failure().get());
         writeFailure(failure, json);
         return failure.status();
       }

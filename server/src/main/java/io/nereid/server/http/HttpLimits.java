@@ -1,7 +1,7 @@
 package io.nereid.server.http;
 
+import io.nereid.server.http.seam.SeamLimits;
 import io.nereid.server.shared.Durations;
-import io.nereid.server.wire.WireLimits;
 import java.time.Duration;
 
 /**
@@ -11,7 +11,7 @@ import java.time.Duration;
  * @param headBytes the longest request line and header fields together
  * @param chunkCount most chunks of a chunked body
  * @param jsonDepth how deep JSON may be nested
- * @param connectionCount most connections at once, and most streams of HTTP/2
+ * @param connectionCount most connections at once
  * @param requestTime how long a client may take to send a request, and to take its response
  * @param idleTime how long a connection may wait for its next request
  */
@@ -30,13 +30,13 @@ public record HttpLimits(
   /** What applies when nothing is said. */
   public static final HttpLimits DEFAULT =
       new HttpLimits(
-          WireLimits.USUAL.bodyBytes(),
-          WireLimits.USUAL.headBytes(),
-          WireLimits.USUAL.chunkCount(),
+          64L << 20,
+          16 << 10,
+          65_536,
           100,
-          WireLimits.USUAL.connectionCount(),
-          WireLimits.USUAL.requestTime(),
-          WireLimits.USUAL.idleTime());
+          10_000,
+          Duration.ofSeconds(120),
+          Duration.ofSeconds(75));
 
   /** Checks the values. */
   public HttpLimits {
@@ -59,6 +59,11 @@ public record HttpLimits(
     // Without reflection: a start that may open few files makes this copy.
     return new HttpLimits(
         bodyBytes, headBytes, chunkCount, jsonDepth, count, requestTime, idleTime);
+  }
+
+  /** The part that connections hold to, whatever is asked. */
+  SeamLimits ofConnections() {
+    return new SeamLimits(headBytes, bodyBytes, connectionCount, requestTime, idleTime);
   }
 
   private static void positive(long value, String name) {

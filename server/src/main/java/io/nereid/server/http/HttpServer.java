@@ -1,41 +1,50 @@
 package io.nereid.server.http;
 
+import io.nereid.server.console.ConsoleOptions;
+import io.nereid.server.http.seam.ConnectionWatch;
+import io.nereid.server.http.seam.HttpListener;
+import io.nereid.server.http.seam.SeamContext;
 import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.ServerTlsOptions;
-import io.nereid.server.wire.ConnectionWatch;
-import io.nereid.server.wire.HttpPort;
-import io.nereid.server.wire.WireContext;
-import io.nereid.server.wire.WireLimits;
 import java.time.Duration;
 
 /** The HTTP frontend: the protocol on a port of its own. Started and stopped by the server. */
 public final class HttpServer {
 
-  private final HttpPort port;
+  private final HttpListener listener;
   private final ServerHealth health;
 
-  private HttpServer(HttpPort port, ServerHealth health) {
-    this.port = port;
+  private HttpServer(HttpListener listener, ServerHealth health) {
+    this.listener = listener;
     this.health = health;
   }
 
   /** Listens; returns when connections are accepted. */
   public static HttpServer start(ServerState state, HttpOptions options) {
-    ServerHealth health = state.health();
-    WireContext context = context(state, options, new ConnectionWatch("nrd-http"), state.heap());
-    HttpPort port =
-        HttpPort.open(
-            "HTTP",
-            options.address(),
-            options.port(),
-            options.tls(),
-            context,
-            health::listenerEnded);
-    state.frontends().add("http", place(options, port.number()), port::connectionCount);
-    return new HttpServer(port, health);
+    HttpListener listener = listen(state, options, state.heap());
+    state.frontends().add("http", place(options, listener.port()), listener::connectionCount);
+    return new HttpServer(listener, state.health());
+  }
+
+  /** Serves the protocol, with a part of the heap of its own. */
+  static HttpListener listen(ServerState state, HttpOptions options, HeapBudget heap) {
+    HttpContext context = HttpContext.of(state, options);
+    return HttpListener.open(
+        "HTTP",
+        options.address(),
+        options.port(),
+        options.tls(),
+        new SeamContext(
+            options.limits().ofConnections(),
+            new ConnectionWatch("nrd-http"),
+            heap,
+            "; --http-max-connections sets the limit"),
+        connection -> new ProtocolHandler(context, connection),
+        Routes.of(options.console().map(ConsoleOptions::path)),
+        state.health()::listenerEnded);
   }
 
   private static Frontends.Place place(HttpOptions options, int port) {
@@ -46,34 +55,14 @@ public final class HttpServer {
         options.tls().map(ServerTlsOptions::isMutual).orElse(false));
   }
 
-  /** What connections share whose requests are answered by the protocol. */
-  public static WireContext context(
-      ServerState state, HttpOptions options, ConnectionWatch watch, HeapBudget heap) {
-    HttpContext context = HttpContext.of(state, options);
-    HttpLimits limits = options.limits();
-    return new WireContext(
-        new WireLimits(
-            limits.bodyBytes(),
-            limits.headBytes(),
-            limits.chunkCount(),
-            limits.connectionCount(),
-            limits.requestTime(),
-            limits.idleTime()),
-        watch,
-        heap,
-        state.health()::isStopping,
-        exchange -> new ProtocolHandler(context, exchange),
-        "; --http-max-connections sets the limit");
-  }
-
   /** Where it listens. */
   public int port() {
-    return port.number();
+    return listener.port();
   }
 
   /** How many connections are open. */
   public int connectionCount() {
-    return port.connectionCount();
+    return listener.connectionCount();
   }
 
   /**
@@ -84,6 +73,6 @@ public final class HttpServer {
    */
   public boolean stop(Duration timeout) {
     health.stop();
-    return port.stop(timeout);
+    return listener.stop(timeout);
   }
 }

@@ -2,8 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.server.trace.Trace;
 import io.nereid.server.trace.Tracing;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.Status;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -21,7 +19,7 @@ final class HttpTrace {
             Trace.Protocol.HTTP,
             route.model(),
             route.version(),
-            exchange.readingSinceNs(),
+            exchange.connection().readingSinceNs(),
             head.traceparent(),
             head.tracestate());
     if (trace == null) {
@@ -36,9 +34,9 @@ final class HttpTrace {
         .attribute("http.request.method", head.method())
         .attribute("http.route", template)
         .attribute("url.path", head.path())
-        .attribute("url.scheme", exchange.isEncrypted() ? "https" : "http");
-    address(trace, "client", exchange.socket().getRemoteAddress());
-    address(trace, "server", exchange.socket().getLocalAddress());
+        .attribute("url.scheme", exchange.connection().channel().isEncrypted() ? "https" : "http");
+    address(trace, "client", exchange.connection().channel().socket().getRemoteAddress());
+    address(trace, "server", exchange.connection().channel().socket().getLocalAddress());
     return trace;
   }
 

@@ -8,10 +8,6 @@ import io.nereid.server.json.JsonReader;
 import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.RequestBody;
-import io.nereid.server.wire.RequestHead;
-import io.nereid.server.wire.Status;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
@@ -31,7 +27,11 @@ import java.util.List;
  */
 final class InferRequestParser {
 
+  /** The JSON part is all of the body. */
+  static final long ALL = -1;
+
   private final HttpLimits limits;
+  private final ArrivingTensors.Arrival arrival;
   private final JsonReader json;
 
   /** Inputs whose elements follow the JSON part, in their order. */
@@ -55,8 +55,10 @@ final class InferRequestParser {
 
   private record BinaryInput(InputDescription input, Tensor tensor) {}
 
-  InferRequestParser(HttpLimits limits) {
+  /** {@code arrival} hears of what is to come; null: all is there. */
+  InferRequestParser(HttpLimits limits, ArrivingTensors.Arrival arrival) {
     this.limits = limits;
+    this.arrival = arrival;
     json = new JsonReader(limits.jsonDepth());
   }
 
@@ -77,6 +79,9 @@ final class InferRequestParser {
 
   /** The last request is done with: keeps nothing of its memory, and nothing long. */
   void release() {
+    if (arrival != null) {
+      arrival.end();
+    }
     binaryInputs.clear();
     model = null;
     request = null;
@@ -89,8 +94,8 @@ final class InferRequestParser {
   /**
    * Reads the whole body of a request.
    *
-   * @param jsonLength bytes of its JSON part; {@link RequestHead#ABSENT}: all of it; 0: there is
-   *     none, and the body is the model's only input
+   * @param jsonLength bytes of its JSON part; {@link #ALL}: all of it; 0: there is none, and the
+   *     body is the model's only input
    */
   void parse(
       RequestBody body, long jsonLength, Model model, InferRequest request, RequestSlices slices)
@@ -98,17 +103,22 @@ final class InferRequestParser {
     begin(model, request, slices);
     if (jsonLength == 0) {
       outputs = new WantedOutputs();
-      new RawInferRequest(model).read(body, request);
+      RawInferRequest raw = new RawInferRequest(model);
+      if (arrival != null) {
+        arrival.announce(Math.max(0, body.length()));
+      }
+      raw.read(body, request);
       return;
     }
-    long length = jsonLength == RequestHead.ABSENT ? body.length() : jsonLength;
-    if (length != RequestBody.UNKNOWN_LENGTH && body.isBuffered(length)) {
-      readBuffered(body, (int) length);
+    long length = jsonLength == ALL ? body.length() : jsonLength;
+    if (length >= 0 && length <= RequestBody.MOST_TEXT_BYTES && body.length() >= length) {
+      byte[] text = body.takeText((int) length);
+      readText(text, body.textAt(), (int) length);
     } else {
       json.reset(body, length == RequestBody.UNKNOWN_LENGTH ? Long.MAX_VALUE : length);
       readJson();
     }
-    if (jsonLength == RequestHead.ABSENT && !binaryInputs.isEmpty()) {
+    if (jsonLength == ALL && !binaryInputs.isEmpty()) {
       throw HttpFailure.badRequest(
           "must specify valid 'Infer-Header-Content-Length' in request header and"
               + " 'binary_data_size' when passing inputs in binary data format");
@@ -128,10 +138,7 @@ final class InferRequestParser {
     repeatable = true;
   }
 
-  private void readBuffered(RequestBody body, int length) throws IOException {
-    byte[] text = body.buffer();
-    int from = body.bufferStart();
-    body.takeBuffered(length);
+  private void readText(byte[] text, int from, int length) throws IOException {
     String keptId = kept.idIn(text, from, length);
     if (keptId != null) {
       name(keptId);
@@ -185,6 +192,9 @@ final class InferRequestParser {
                 + model.name()
                 + "'");
       }
+    }
+    if (arrival != null) {
+      arrival.end();
     }
     if (body.read(one, 0, 1) >= 0) {
       throw HttpFailure.badRequest(
@@ -333,6 +343,9 @@ final class InferRequestParser {
               + " bytes) that exceeds the maximum allowed value of "
               + limits.bodyBytes()
               + ". Use --http-max-input-size to increase the limit.");
+    }
+    if (arrival != null) {
+      arrival.announce(byteSize);
     }
     binaryInputs.add(new BinaryInput(input, allocate(input, byteSize)));
   }

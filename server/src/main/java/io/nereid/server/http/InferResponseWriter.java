@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.nereid.InferResponse;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.HeapArrays;
-import io.nereid.server.wire.HttpFailure;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;

@@ -2,7 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.model.TensorSpec;
 import io.nereid.server.json.JsonException;
-import io.nereid.server.wire.HttpFailure;
 import io.nereid.types.DataType;
 
 /** What the JSON says about one input, in whatever order it says it. */

@@ -1,9 +1,9 @@
 package io.nereid.server.http;
 
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.ReplyField;
-import io.nereid.server.wire.Status;
+import io.helidon.http.Header;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -18,23 +18,17 @@ import java.util.regex.Pattern;
  */
 final class OriginCheck {
 
-  /** What {@link #admit} looks at. */
-  static final Set<String> FIELDS_OF_CHANGES =
-      Set.of("origin", "sec-fetch-site", "content-type", "host");
-
   /** What a page that is let in may do, as its browser asks first. */
-  static final List<ReplyField> PREFLIGHT_FIELDS =
+  static final List<Header> PREFLIGHT_FIELDS =
       List.of(
-          ReplyField.of("Access-Control-Allow-Methods", "GET, HEAD, POST"),
-          ReplyField.of("Access-Control-Allow-Headers", "*, Authorization"),
-          ReplyField.of("Access-Control-Max-Age", "600"));
+          HeaderValues.createCached("Access-Control-Allow-Methods", "GET, HEAD, POST"),
+          HeaderValues.createCached("Access-Control-Allow-Headers", "*, Authorization"),
+          HeaderValues.createCached("Access-Control-Max-Age", "600"));
 
-  private static final ReplyField ALLOW_ORIGIN = ReplyField.of("Access-Control-Allow-Origin");
-  private static final ReplyField EXPOSE = ReplyField.of("Access-Control-Expose-Headers", "*");
-  private static final ReplyField VARY = ReplyField.of("Vary", "Origin");
-
-  private static final Set<String> FIELDS_OF_ALL =
-      Set.of("origin", "access-control-request-method");
+  private static final HeaderName ALLOW_ORIGIN = HeaderNames.create("Access-Control-Allow-Origin");
+  private static final Header EXPOSE =
+      HeaderValues.createCached("Access-Control-Expose-Headers", "*");
+  private static final Header VARY = HeaderValues.createCached("Vary", "Origin");
 
   private static final String ANY = "*";
 
@@ -49,11 +43,6 @@ final class OriginCheck {
     this.allowed = allowed;
   }
 
-  /** What {@link #isPreflight} and {@link #addFields} look at, of every request. */
-  Set<String> fieldNames() {
-    return allowed.isEmpty() ? Set.of() : FIELDS_OF_ALL;
-  }
-
   private boolean isAllowed(String origin) {
     return origin != null && (allowed.contains(origin) || allowed.contains(ANY));
   }
@@ -62,8 +51,8 @@ final class OriginCheck {
   boolean isPreflight(ProtocolHead head) {
     return !allowed.isEmpty()
         && head.method().equals("OPTIONS")
-        && head.kept("access-control-request-method") != null
-        && isAllowed(head.kept("origin"));
+        && head.field("access-control-request-method") != null
+        && isAllowed(head.field("origin"));
   }
 
   /** Adds the fields of a reply that a page may read. */
@@ -71,7 +60,7 @@ final class OriginCheck {
     if (allowed.isEmpty()) {
       return;
     }
-    String origin = head.kept("origin");
+    String origin = head.field("origin");
     if (isAllowed(origin)) {
       exchange.field(ALLOW_ORIGIN, allowed.contains(ANY) ? ANY : origin);
       exchange.field(EXPOSE);
@@ -84,18 +73,18 @@ final class OriginCheck {
     if (!head.route().endpoint().isChange() || !head.method().equals("POST")) {
       return;
     }
-    String origin = head.kept("origin");
+    String origin = head.field("origin");
     if (isAllowed(origin)) {
       return;
     }
-    String site = head.kept("sec-fetch-site");
+    String site = head.field("sec-fetch-site");
     if (site != null && !site.equals("same-origin") && !site.equals("none")) {
       throw refused("a web page of another site", origin);
     }
-    if (site == null && origin != null && !isOwn(origin, head.kept("host"))) {
+    if (site == null && origin != null && !isOwn(origin, head.field("host"))) {
       throw refused("a web page of another origin", origin);
     }
-    if (origin == null && isForm(head.kept("content-type"))) {
+    if (origin == null && isForm(head.field("content-type"))) {
       throw new HttpFailure(
           Status.FORBIDDEN,
           "expected Content-Type: application/json, got that of a form, which pages of any site can"

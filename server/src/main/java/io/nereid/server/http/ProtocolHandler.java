@@ -1,113 +1,95 @@
 package io.nereid.server.http;
 
+import io.helidon.http.Header;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
 import io.nereid.InferRequest;
-import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.internal.repository.ServerPaths;
-import io.nereid.server.http.Route.Endpoint;
+import io.nereid.server.http.seam.ClientConnection;
+import io.nereid.server.http.seam.ClientGoneException;
+import io.nereid.server.http.seam.RequestEvents;
 import io.nereid.server.json.JsonBuffer;
-import io.nereid.server.json.JsonException;
-import io.nereid.server.memory.RequestSlices;
-import io.nereid.server.shared.ExecutionPace;
-import io.nereid.server.shared.HeaderForwarding;
-import io.nereid.server.shared.HeapShare;
 import io.nereid.server.shared.LoadReport;
 import io.nereid.server.trace.Trace;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.HttpHandler;
-import io.nereid.server.wire.ReplyField;
-import io.nereid.server.wire.RequestBody;
-import io.nereid.server.wire.RequestHead;
-import io.nereid.server.wire.Status;
 import io.nereid.types.NereidException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.function.Function;
 
 /**
- * Answers requests for the protocol's endpoints, one after the other: says who may ask, finds the
- * endpoint, and runs inferences itself; others serve the other endpoints. One for each exchange,
- * whose thread calls it.
+ * Answers requests for the protocol's endpoints, one after the other of a connection: says who may
+ * ask, and runs inferences itself; others serve the other endpoints. Used by the thread that serves
+ * the connection.
  */
-final class ProtocolHandler implements HttpHandler {
+final class ProtocolHandler implements RequestEvents, RequestInHand {
 
   private static final Logger LOGGER = System.getLogger(ProtocolHandler.class.getName());
 
-  private static final ReplyField JSON = ReplyField.of("Content-Type", "application/json");
-  private static final ReplyField BINARY =
-      ReplyField.of("Content-Type", "application/octet-stream");
-  private static final ReplyField JSON_LENGTH = ReplyField.of("Inference-Header-Content-Length");
-  private static final ReplyField EVENTS =
-      ReplyField.of("Content-Type", "text/event-stream; charset=utf-8");
-  private static final ReplyField REQUEST_ID = ReplyField.of("X-Request-Id");
-  private static final ReplyField LOAD = ReplyField.of("endpoint-load-metrics");
+  private static final Header JSON = HeaderValues.CONTENT_TYPE_JSON;
+  private static final Header EVENTS =
+      HeaderValues.createCached(HeaderNames.CONTENT_TYPE, "text/event-stream; charset=utf-8");
+  private static final HeaderName REQUEST_ID = HeaderNames.create("X-Request-Id");
+  private static final HeaderName LOAD = HeaderNames.create("endpoint-load-metrics");
 
   private final HttpContext context;
   private final HttpExchange exchange;
   private final JsonBuffer json;
-  private final InferRequestParser parser;
+  private final InferHandler infer;
   private final GenerateHandler generate;
   private final Dispatcher dispatcher;
   private final ConsoleHandler console;
   private final RequestLog log;
   private final Execution execution = new Execution();
-  private final Runnable stepAside;
 
-  private final Function<String, Route> routes = this::route;
-
-  /** Clients send the same path again and again: the last one is not understood anew. */
-  private String lastTarget;
-
-  private Route lastRoute;
-
+  private ProtocolHead kept; // of the last request that may be repeated
   private Trace trace; // of the present request; null: it is not traced
   private boolean tellsLoad; // to the present request's client, if it wants to know
 
-  ProtocolHandler(HttpContext context, HttpExchange exchange) {
+  ProtocolHandler(HttpContext context, ClientConnection connection) {
     this.context = context;
-    this.exchange = exchange;
-    stepAside = exchange::stepAside;
-    json = new JsonBuffer(exchange.heap());
-    parser = new InferRequestParser(context.limits());
+    exchange = new HttpExchange(connection, context.limits(), context.health()::isStopping);
+    json = new JsonBuffer(connection.heap());
     log = new RequestLog(context.state().accessLog().orElse(null), exchange);
+    infer = new InferHandler(context, this, log);
     generate = new GenerateHandler(context, this, log);
     dispatcher = new Dispatcher(context, exchange, this::model);
     console = new ConsoleHandler(context, exchange);
   }
 
-  @Override
-  public RequestHead newHead() {
-    return new ProtocolHead(context.kept(), routes);
-  }
-
-  private Route route(String target) {
-    if (!target.equals(lastTarget)) {
-      Route route = Route.to(target);
-      lastRoute = route == Route.UNKNOWN ? console.route(target) : route;
-      lastTarget = target;
-    }
-    return lastRoute;
+  /** The handler of the connection that a request came through. */
+  static ProtocolHandler of(ServerRequest request) {
+    return (ProtocolHandler) ClientConnection.of(request).events();
   }
 
   @Override
-  public void begin() {
+  public void began() {
     tellsLoad = false;
+    exchange.began();
     log.begin();
   }
 
   @Override
-  public void end() {
+  public void replying(int status) {
+    exchange.replying(status);
+  }
+
+  @Override
+  public void ended() {
     try {
       log.end();
     } finally {
+      exchange.endBody();
       json.clear();
       dispatcher.end();
-      parser.release();
+      infer.end();
       if (trace != null) {
         trace.end();
         trace = null;
@@ -115,9 +97,38 @@ final class ProtocolHandler implements HttpHandler {
     }
   }
 
+  /** Answers a request that Helidon has matched with an endpoint. */
+  void serve(Endpoint endpoint, ServerRequest request, ServerResponse response) throws IOException {
+    ProtocolHead head = new ProtocolHead(request, endpoint, context.forwarding());
+    exchange.start(request, response, head);
+    try {
+      answer(head);
+    } catch (NereidException e) {
+      if (exchange.clientGone()) {
+        throw new ClientGoneException(); // which is why it failed
+      }
+      throw e;
+    }
+    exchange.finish();
+  }
+
   @Override
-  public void answer() throws IOException {
-    ProtocolHead head = (ProtocolHead) exchange.head();
+  public void repeated(byte[] bytes, int from, int length) {
+    exchange.startRepeated(kept, bytes, from, length);
+    try {
+      try {
+        answer(kept);
+      } catch (CloseConnectionException e) {
+        throw e;
+      } catch (RuntimeException | Error e) {
+        fail(e);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private void answer(ProtocolHead head) throws IOException {
     if (context.origins().isPreflight(head)) {
       OriginCheck.PREFLIGHT_FIELDS.forEach(exchange::field);
       send(Status.OK);
@@ -125,13 +136,16 @@ final class ProtocolHandler implements HttpHandler {
     }
     context.origins().admit(head);
     AccessCheck.admit(context.access(), head);
-    RequestBody body = exchange.content();
     Endpoint endpoint = head.route().endpoint();
-    boolean inference = endpoint.isInference() && head.method().equals("POST");
-    if (!inference || endpoint != Endpoint.INFER) {
-      exchange.stepAside();
+    if (endpoint == Endpoint.UNKNOWN) {
+      throw new HttpFailure(Status.NOT_FOUND, "Not Found");
     }
-    if (!inference) {
+    if (!endpoint.allows(head.method())) {
+      throw HttpFailure.withField(
+          Status.METHOD_NOT_ALLOWED, "Method Not Allowed", "Allow", endpoint.allow());
+    }
+    RequestBody body = exchange.content();
+    if (!endpoint.isInference()) {
       if (!endpoint.isConsole()) {
         send(dispatcher.dispatch(head, body, json));
       } else if (console.answer(head, body, json, this)) {
@@ -150,104 +164,28 @@ final class ProtocolHandler implements HttpHandler {
         send(Status.OK);
       }
       case GENERATE_STREAM -> generate.stream(head, body, json);
-      default -> infer(head, body);
-    }
-  }
-
-  // ---- Inference -------------------------------------------------------------------------------
-
-  private void infer(ProtocolHead head, RequestBody body) throws IOException {
-    Model model = model(head.route());
-    if (model.spec().decoupled()) {
-      throw new HttpFailure(
-          Status.NOT_IMPLEMENTED,
-          "HTTP end point doesn't support models with decoupled transaction policy");
-    }
-    long cameNs = model.spec().objective().isPresent() ? exchange.readingSinceNs() : 0;
-    long jsonLength = jsonLength(head.inferenceHeaderLength(), body.length());
-    try (RequestSlices slices = new RequestSlices(context.state().sharedMemory());
-        InferResponse response = run(model, head, body, jsonLength, slices)) {
-      List<MemorySegment> binary =
-          InferResponseWriter.write(response, parser.outputs(), jsonLength == 0, json);
-      slices.release();
-      HttpTrace.sending(trace, Status.OK, null);
-      if (binary.isEmpty()) {
-        exchange.field(JSON);
-      } else {
-        exchange.field(BINARY);
-        exchange.field(JSON_LENGTH, json.size());
+      default -> {
+        if (infer.infer(head, body, json)) {
+          kept = head;
+        }
       }
-      addFields(head);
-      exchange.sendCompressed(json, binary);
-      response.sent(cameNs);
     }
-  }
-
-  /** Reads a request, and runs it; the caller closes the response. */
-  private InferResponse run(
-      Model model, ProtocolHead head, RequestBody body, long jsonLength, RequestSlices slices)
-      throws IOException {
-    try (InferRequest request = model.newRequest()) {
-      try {
-        parser.parse(body, jsonLength, model, request, slices);
-      } finally {
-        log.id(parser.id());
-      }
-      HeaderForwarding.apply(head.forwarded(), request);
-      if (trace != null) {
-        trace.submitted(model, request);
-      }
-      ExecutionPace pace = context.state().paces().of(model);
-      if (!pace.isShort()) {
-        exchange.stepAside();
-      }
-      InferResponse response;
-      begin(request);
-      try {
-        response = request.infer(stepAside);
-      } finally {
-        answered();
-      }
-      pace.executed(response);
-      if (trace != null) {
-        trace.answered(response);
-      }
-      return response;
-    }
-  }
-
-  /** Bytes of the JSON part; {@link RequestHead#ABSENT}: the whole body, 0: there is none. */
-  private static long jsonLength(String field, long bodyLength) {
-    if (field == null) {
-      return RequestHead.ABSENT;
-    }
-    long most = bodyLength == RequestBody.UNKNOWN_LENGTH ? Long.MAX_VALUE : bodyLength;
-    boolean negative = field.startsWith("-");
-    long length = RequestHead.digits(negative ? field.substring(1) : field);
-    if (length < 0) {
-      throw HttpFailure.badRequest(
-          "Unable to parse Inference-Header-Content-Length, got: " + field);
-    }
-    if (negative || length > most) {
-      throw HttpFailure.badRequest(
-          "inference header size should be in range (0, " + most + "), got: " + field);
-    }
-    return length;
   }
 
   // ---- What inferences and the generate extension share ----------------------------------------
 
-  HttpExchange exchange() {
+  @Override
+  public HttpExchange exchange() {
     return exchange;
   }
 
-  /** The trace of the present request; null when it is not traced. */
-  Trace trace() {
+  @Override
+  public Trace trace() {
     return trace;
   }
 
-  /** The model that is to answer a request, while the server takes any. */
-  Model model(Route route) {
+  @Override
+  public Model model(Route route) {
     context.health().checkLoaded();
     if (context.health().isStopping()) {
       throw stopping();
@@ -270,15 +208,15 @@ final class ProtocolHandler implements HttpHandler {
         "Server is stopping, scheduler for model has stopped accepting new inference requests");
   }
 
-  /** The answer to a request is waited for: it is cancelled when its client goes away. */
-  void begin(InferRequest request) {
+  @Override
+  public void begin(InferRequest request) {
     execution.request = request;
-    exchange.running(execution);
+    exchange.connection().running(execution);
   }
 
-  /** There is an answer, or a failure. */
-  void answered() {
-    exchange.answered();
+  @Override
+  public void answered() {
+    exchange.connection().answered();
     execution.request = null;
   }
 
@@ -304,20 +242,20 @@ final class ProtocolHandler implements HttpHandler {
     if (json.size() > 0) {
       exchange.field(JSON);
     }
-    addFields((ProtocolHead) exchange.head());
+    addFields(exchange.head());
     exchange.send(status, json, List.of());
   }
 
-  /** Begins a reply of events. */
-  void beginEvents(Status status) throws IOException {
+  @Override
+  public void beginEvents(Status status) throws IOException {
     HttpTrace.sending(trace, status, null);
     exchange.field(EVENTS);
-    addFields((ProtocolHead) exchange.head());
+    addFields(exchange.head());
     exchange.beginParts(status);
   }
 
-  /** Adds the fields that every reply has; {@code head} is null when it could not be read. */
-  private void addFields(ProtocolHead head) {
+  @Override
+  public void addFields(ProtocolHead head) {
     if (head == null) {
       return;
     }
@@ -334,19 +272,27 @@ final class ProtocolHandler implements HttpHandler {
     }
   }
 
-  @Override
-  public void fail(HttpFailure failure) throws IOException {
-    dispatcher.fail((ProtocolHead) exchange.head(), failure, json);
-    HttpTrace.sending(trace, failure.status(), failure.getMessage());
-    if (failure.field() != null) {
-      exchange.field(failure.field());
+  /** Answers a request that failed; Helidon calls it while nothing of a reply was sent. */
+  void fail(Throwable failure) throws IOException {
+    HttpFailure told = explain(failure);
+    if (told.closing()) {
+      exchange.closeAfterReply();
     }
-    send(failure.status());
+    exchange.clearReply();
+    dispatcher.fail(exchange.head(), told, json);
+    HttpTrace.sending(trace, told.status(), told.getMessage());
+    if (told.field() != null) {
+      exchange.field(told.field());
+    }
+    send(told.status());
   }
 
-  @Override
-  public HttpFailure explain(RuntimeException failure) {
-    HttpFailure known = known(failure);
+  private HttpFailure explain(Throwable failure) {
+    if (failure instanceof OutOfMemoryError) {
+      // One allocation was too much, and its memory is free again: others may go on.
+      return HttpFailure.closing(Status.UNAVAILABLE, "not enough heap memory for the request");
+    }
+    HttpFailure known = failure instanceof RuntimeException e ? HttpFailure.of(e) : null;
     if (known == null) {
       LOGGER.log(Level.ERROR, failed(), failure);
       String told = ServerPaths.hide(failure.toString(), List.of());
@@ -358,23 +304,9 @@ final class ProtocolHandler implements HttpHandler {
     return known;
   }
 
-  /** What a failure of what is used here means to a client; null: it was not foreseen. */
-  static HttpFailure known(RuntimeException failure) {
-    return switch (failure) {
-      case HttpFailure known -> known;
-      case NereidException known -> new HttpFailure(Status.of(known), known.getMessage());
-      case JsonException known -> HttpFailure.badRequest(known.getMessage());
-      case HeapShare.Exhausted known ->
-          HttpFailure.closing(
-              known.isPassing() ? Status.UNAVAILABLE : Status.CONTENT_TOO_LARGE,
-              known.getMessage());
-      default -> null;
-    };
-  }
-
   /** How a line of the log about the present request begins. */
   private String failed() {
-    ProtocolHead head = (ProtocolHead) exchange.head();
+    ProtocolHead head = exchange.head();
     return "request "
         + log.requestId()
         + " failed"

@@ -8,10 +8,6 @@ import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.shared.ClientAddress;
 import io.nereid.server.shared.LoadParameters;
 import io.nereid.server.shared.RepositoryLog;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.RequestBody;
-import io.nereid.server.wire.Status;
 import java.io.IOException;
 import java.util.Base64;
 
@@ -80,7 +76,7 @@ final class RepositoryHandler {
           }
         });
     parameters.load(repository(), model);
-    RepositoryLog.loaded(model, ClientAddress.text(exchange.socket()));
+    RepositoryLog.loaded(model, ClientAddress.text(exchange.connection().channel().socket()));
   }
 
   private static byte[] base64(String name, JsonReader parser) {
@@ -100,7 +96,7 @@ final class RepositoryHandler {
           dependents[0] = parser.bool(name);
         });
     repository().unload(model, dependents[0]);
-    RepositoryLog.unloaded(model, ClientAddress.text(exchange.socket()));
+    RepositoryLog.unloaded(model, ClientAddress.text(exchange.connection().channel().socket()));
   }
 
   private Repository repository() {

@@ -2,8 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.shared.ClientAddress;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.Status;
 import java.time.Instant;
 import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
@@ -54,7 +52,7 @@ final class RequestLog {
 
   /** What the client, or else this server, calls the present request. */
   String requestId() {
-    ProtocolHead head = (ProtocolHead) exchange.head();
+    ProtocolHead head = exchange.head();
     if (head != null && head.requestId() != null) {
       return head.requestId();
     }
@@ -76,21 +74,21 @@ final class RequestLog {
       return;
     }
     if (client == null) {
-      client = ClientAddress.text(exchange.socket());
+      client = ClientAddress.text(exchange.connection().channel().socket());
     }
-    ProtocolHead head = (ProtocolHead) exchange.head();
+    ProtocolHead head = exchange.head();
     boolean read = head != null;
     String model = read ? head.route().model() : "";
     log.add(
         new AccessLog.Entry(
             start,
             client,
-            exchange.protocol(),
+            exchange.connection().isOld() ? "HTTP/1.0" : "HTTP/1.1",
             read ? head.method() : NONE,
             read ? head.target() : NONE,
-            exchange.hasBegun() ? exchange.status().code() : Status.CLIENT_CLOSED.code(),
+            exchange.status() == 0 ? Status.CLIENT_CLOSED.code() : exchange.status(),
             read ? exchange.receivedBytes() : 0,
-            exchange.hasBegun() ? exchange.replyBytes() : 0,
+            exchange.replyBytes(),
             (System.nanoTime() - startNs) / 1000,
             requestId(),
             model,

@@ -6,7 +6,6 @@ import io.nereid.server.json.JsonException;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
-import io.nereid.server.wire.HttpFailure;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;

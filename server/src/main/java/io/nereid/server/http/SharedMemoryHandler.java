@@ -7,7 +7,6 @@ import io.nereid.server.memory.CudaRegions;
 import io.nereid.server.memory.Region.CudaRegion;
 import io.nereid.server.memory.Region.SystemRegion;
 import io.nereid.server.memory.SharedMemoryRegions;
-import io.nereid.server.wire.RequestBody;
 import java.io.IOException;
 import java.util.Base64;
 import java.util.List;
@@ -28,7 +27,7 @@ final class SharedMemoryHandler {
   /** Writes an array, also for one region. */
   void status(Route route, JsonBuffer json) {
     List<SystemRegion> found =
-        route.region().isEmpty() ? regions().status() : regions().status(route.region());
+        route.name().isEmpty() ? regions().status() : regions().status(route.name());
     json.write('[');
     boolean first = true;
     for (SystemRegion region : found) {
@@ -61,14 +60,14 @@ final class SharedMemoryHandler {
     if (byteSize[0] < 0) {
       throw JsonException.missing("byte_size");
     }
-    regions().register(route.region(), key[0], offset[0], byteSize[0]);
+    regions().register(route.name(), key[0], offset[0], byteSize[0]);
   }
 
   void unregister(Route route) {
-    if (route.region().isEmpty()) {
+    if (route.name().isEmpty()) {
       regions().unregisterAll();
     } else {
-      regions().unregister(route.region());
+      regions().unregister(route.name());
     }
   }
 
@@ -80,8 +79,7 @@ final class SharedMemoryHandler {
 
   /** Writes an array, also for one region. */
   void cudaStatus(Route route, JsonBuffer json) {
-    List<CudaRegion> found =
-        route.region().isEmpty() ? cuda().status() : cuda().status(route.region());
+    List<CudaRegion> found = route.name().isEmpty() ? cuda().status() : cuda().status(route.name());
     json.write('[');
     boolean first = true;
     for (CudaRegion region : found) {
@@ -117,7 +115,7 @@ final class SharedMemoryHandler {
     if (byteSize[0] < 0) {
       throw JsonException.missing("byte_size");
     }
-    cuda().register(route.region(), handle[0], deviceId[0], byteSize[0]);
+    cuda().register(route.name(), handle[0], deviceId[0], byteSize[0]);
   }
 
   /** Reads {@code {"b64": "..."}}. */
@@ -142,10 +140,10 @@ final class SharedMemoryHandler {
   }
 
   void unregisterCuda(Route route) {
-    if (route.region().isEmpty()) {
+    if (route.name().isEmpty()) {
       cuda().unregisterAll();
     } else {
-      cuda().unregister(route.region());
+      cuda().unregister(route.name());
     }
   }
 }

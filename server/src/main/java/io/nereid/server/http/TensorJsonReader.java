@@ -5,8 +5,6 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.shared.HeapArrays;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.Status;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

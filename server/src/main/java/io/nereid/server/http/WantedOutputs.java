@@ -8,7 +8,6 @@ import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.shared.Classification;
-import io.nereid.server.wire.HttpFailure;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,2 +1,2 @@
-/** JSON, read and written: it knows neither the wire nor the protocol. */
+/** JSON, read and written: it knows neither HTTP nor the protocol. */
 package io.nereid.server.json;

@@ -25,6 +25,9 @@ public final class LogSettings implements AutoCloseable {
   /** Libraries tell nothing beyond information, whatever the verbose level. */
   private static final Logger NEREID = Logger.getLogger("io.nereid");
 
+  /** The web server tells of each port and of itself: the server says the same in fewer lines. */
+  private static final Logger HELIDON = Logger.getLogger("io.helidon");
+
   private final Optional<Path> file;
   private final Writer handler;
   private final List<Handler> others;
@@ -41,6 +44,7 @@ public final class LogSettings implements AutoCloseable {
     others.forEach(ROOT::removeHandler);
     ROOT.addHandler(handler);
     ROOT.setLevel(Level.INFO);
+    HELIDON.setLevel(Level.WARNING);
     apply(values);
     KeptLogManager.kept = true;
   }

@@ -34,6 +34,12 @@ import java.util.concurrent.TimeUnit;
  */
 final class SegmentFile implements RegionMemory {
 
+  /**
+   * The Python backend's own segments are named so: a client that knew or guessed the rest could
+   * read and write the requests of others.
+   */
+  private static final String RESERVED_NAMES = "triton_python_backend_shm_region_";
+
   /** Where the C library keeps shared memory segments. */
   static final Path DIRECTORY = Path.of("/dev/shm");
 
@@ -54,6 +60,12 @@ final class SegmentFile implements RegionMemory {
   /** Opens the segment with this key, such as {@code /input}. */
   static SegmentFile open(String key) {
     Path path = path(key);
+    if (path.getFileName().toString().startsWith(RESERVED_NAMES)) {
+      throw cannotOpen(
+          StatusCode.INVALID_ARGUMENT,
+          key,
+          "expected a key of the client's own, got one that begins with '" + RESERVED_NAMES + "'");
+    }
     try {
       BasicFileAttributes attributes =
           Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);

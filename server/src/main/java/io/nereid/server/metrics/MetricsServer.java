@@ -1,23 +1,22 @@
 package io.nereid.server.metrics;
 
-import io.nereid.server.json.JsonBuffer;
+import io.helidon.http.Header;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.Status;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.ServerResponse;
+import io.nereid.server.http.seam.ConnectionWatch;
+import io.nereid.server.http.seam.ErrorBody;
+import io.nereid.server.http.seam.HttpListener;
+import io.nereid.server.http.seam.RequestEvents;
+import io.nereid.server.http.seam.SeamContext;
+import io.nereid.server.http.seam.SeamLimits;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
-import io.nereid.server.wire.ConnectionWatch;
-import io.nereid.server.wire.HttpExchange;
-import io.nereid.server.wire.HttpFailure;
-import io.nereid.server.wire.HttpHandler;
-import io.nereid.server.wire.HttpPort;
-import io.nereid.server.wire.ReplyField;
-import io.nereid.server.wire.RequestHead;
-import io.nereid.server.wire.Status;
-import io.nereid.server.wire.WireContext;
-import io.nereid.server.wire.WireLimits;
-import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.List;
 import java.util.Optional;
 
 /** Serves metrics at a port of their own: it answers, however busy the other ports are. */
@@ -26,10 +25,12 @@ public final class MetricsServer {
   private static final Logger LOGGER = System.getLogger(MetricsServer.class.getName());
 
   private static final String PATH = "/metrics";
-  private static final ReplyField TEXT =
-      ReplyField.of("Content-Type", "text/plain; version=0.0.4; charset=utf-8");
-  private static final ReplyField JSON = ReplyField.of("Content-Type", "application/json");
+  private static final Header TEXT =
+      HeaderValues.createCached(
+          HeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
 
+  private static final int HEAD_BYTES = 16 << 10;
+  private static final Duration REQUEST_TIME = Duration.ofMinutes(2);
   private static final Duration IDLE_TIME = Duration.ofMinutes(2);
 
   /** The request that a scraper sends has no body. */
@@ -38,41 +39,58 @@ public final class MetricsServer {
   private final ServerState state;
   private final MetricsOptions options;
   private final SummaryMetrics summaries;
-  private final HttpPort port;
+  private final HttpListener listener;
   private volatile Machine machine;
 
   private MetricsServer(ServerState state, MetricsOptions options) {
     this.state = state;
     this.options = options;
     summaries = new SummaryMetrics(options.config().quantiles());
-    port =
-        HttpPort.open(
+    listener =
+        HttpListener.open(
             "metrics",
             options.address(),
             options.port(),
             Optional.empty(),
-            context(state, options),
+            context(options),
+            connection -> new RequestEvents() {},
+            HttpRouting.builder()
+                .get(PATH, (request, response) -> response.header(TEXT).send(text()))
+                .head(PATH, (request, response) -> response.header(TEXT).send())
+                .any(PATH, (request, response) -> refuse(response))
+                .any((request, response) ->
+                    tell(response, Status.NOT_FOUND_404, "Not Found: this port serves " + PATH))
+                .error(Throwable.class, (request, response, failure) -> fail(response, failure)),
             state.health()::listenerEnded);
   }
 
   /** It takes no part in what requests hold of the heap, so it answers when that is all taken. */
-  private WireContext context(ServerState state, MetricsOptions options) {
-    WireLimits usual = WireLimits.USUAL;
-    WireLimits limits =
-        new WireLimits(
-            MAX_BODY_BYTES,
-            usual.headBytes(),
-            usual.chunkCount(),
-            options.connectionCount(),
-            usual.requestTime(),
-            IDLE_TIME);
-    return new WireContext(
-        limits,
-        new ConnectionWatch("nrd-http"),
+  private static SeamContext context(MetricsOptions options) {
+    return new SeamContext(
+        new SeamLimits(
+            HEAD_BYTES, MAX_BODY_BYTES, options.connectionCount(), REQUEST_TIME, IDLE_TIME),
+        new ConnectionWatch("nrd-metrics"),
         new HeapBudget(Long.MAX_VALUE / 4),
-        state.health()::isStopping,
-        Handler::new,
         "");
+  }
+
+  private static void refuse(ServerResponse response) {
+    response.header(HeaderNames.ALLOW, "GET, HEAD");
+    tell(response, Status.METHOD_NOT_ALLOWED_405, "Method Not Allowed");
+  }
+
+  private static void fail(ServerResponse response, Throwable failure) {
+    LOGGER.log(Level.ERROR, "metrics could not be told", failure);
+    tell(response, Status.INTERNAL_SERVER_ERROR_500, "internal error: " + failure.getMessage());
+  }
+
+  /** What a client still sends is not read: scrapers send no bodies. */
+  private static void tell(ServerResponse response, Status status, String message) {
+    response
+        .status(status)
+        .header(HeaderValues.CONTENT_TYPE_JSON)
+        .header(HeaderValues.CONNECTION_CLOSE)
+        .send(ErrorBody.json(message));
   }
 
   /** Listens. */
@@ -82,13 +100,13 @@ public final class MetricsServer {
 
   /** Where it listens. */
   public int port() {
-    return port.number();
+    return listener.port();
   }
 
   /** Listens no more. */
   public void stop() {
     state.health().stop();
-    port.stop(Duration.ZERO);
+    listener.stop(Duration.ZERO);
   }
 
   /** The text as it is now. */
@@ -101,60 +119,6 @@ public final class MetricsServer {
     known.process().write(text);
     text.foreign(state.nereid().pluginMetrics());
     return text.bytes();
-  }
-
-  /** Answers scrapers, one request after the other of a connection, on its thread. */
-  private final class Handler implements HttpHandler {
-    private final HttpExchange exchange;
-    private final JsonBuffer body = new JsonBuffer();
-
-    Handler(HttpExchange exchange) {
-      this.exchange = exchange;
-    }
-
-    @Override
-    public RequestHead newHead() {
-      return new RequestHead();
-    }
-
-    @Override
-    public void answer() throws IOException {
-      RequestHead head = exchange.head();
-      if (!head.path().equals(PATH)) {
-        throw new HttpFailure(Status.NOT_FOUND, "Not Found: this port serves " + PATH);
-      }
-      if (!head.method().equals("GET") && !head.isHeadMethod()) {
-        throw HttpFailure.withField(
-            Status.METHOD_NOT_ALLOWED, "Method Not Allowed", "Allow", "GET, HEAD");
-      }
-      byte[] text = text();
-      body.clear();
-      body.write(text, 0, text.length);
-      exchange.field(TEXT);
-      exchange.send(Status.OK, body, List.of());
-    }
-
-    @Override
-    public HttpFailure explain(RuntimeException failure) {
-      LOGGER.log(Level.ERROR, "metrics could not be told", failure);
-      return HttpFailure.closing(Status.INTERNAL, "internal error: " + failure.getMessage());
-    }
-
-    @Override
-    public void fail(HttpFailure failure) throws IOException {
-      body.clear();
-      body.ascii("{\"error\":").string(String.valueOf(failure.getMessage())).write('}');
-      if (failure.field() != null) {
-        exchange.field(failure.field());
-      }
-      exchange.field(JSON);
-      exchange.send(failure.status(), body, List.of());
-    }
-
-    @Override
-    public void end() {
-      body.clear();
-    }
   }
 
   /** What is asked of others than this server. */

@@ -8,23 +8,31 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long requests of one model have executed lately. It decides whether a thread may execute one
- * for which other requests wait: the loop of a gRPC connection, or a thread that reads a connection
- * of HTTP/2 or several of HTTP/1.1. The estimate rises at once and falls slowly: a model that was
- * slow once is not trusted for a while, and a model of which nothing is known is not trusted at
- * all. Every thread that executes requests of the frontends reads and writes it.
+ * How long requests of one model have executed lately. It decides whether a thread that serves
+ * several connections may execute a request: the event loop of gRPC, or a round of HTTP. The
+ * estimate rises at once and falls slowly. A model of which nothing is known is not trusted, nor is
+ * one that was quick and then took very long, for a time that doubles whenever that happens again.
+ * Every thread that executes requests of the frontends reads and writes it.
  */
 public final class ExecutionPace {
 
   /**
    * Longest execution on such a thread. The core would allow 1 ms on a thread that serves one
    * request. To hand a request over costs 5 to 20 µs of processor time: much beside a model that
-   * takes 50, not to be seen beside one that takes 200. docs/grpc.md has the figures.
+   * takes 50, not to be seen beside one that takes 200.
    */
   private static final long INLINE_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
   /** The share of a faster execution in the estimate: 1 of so many. */
   private static final int DECAY = 16;
+
+  /**
+   * A quick model that once takes so long is not trusted: longer than a thread may be preempted.
+   */
+  private static final long STALL_NS = TimeUnit.MILLISECONDS.toNanos(20);
+
+  private static final long FIRST_DISTRUST_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final int MOST_DOUBLINGS = 5;
 
   /** The paces by model. A model that is gone for good is forgotten when a new one comes. */
   public static final class Table {
@@ -47,18 +55,24 @@ public final class ExecutionPace {
     }
   }
 
-  /** Lost updates do not matter. */
+  // Lost updates do not matter.
   private volatile long estimateNs = Long.MAX_VALUE;
+  private volatile int stalls;
+  private volatile long trustedAtNs; // meaningless without stalls
 
   /** Whether the next request may be executed while others wait for the thread. */
   public boolean isShort() {
-    return estimateNs <= INLINE_NS;
+    return estimateNs <= INLINE_NS && (stalls == 0 || System.nanoTime() - trustedAtNs >= 0);
   }
 
   /** Takes note of an execution. */
   public void executed(InferResponse response) {
     Timings timings = response.timings();
     long tookNs = timings.computeInputNs() + timings.computeInferNs() + timings.computeOutputNs();
+    if (tookNs > STALL_NS && isShort()) {
+      trustedAtNs = System.nanoTime() + (FIRST_DISTRUST_NS << Math.min(stalls, MOST_DOUBLINGS));
+      stalls++;
+    }
     long before = estimateNs;
     estimateNs =
         before == Long.MAX_VALUE || tookNs > before ? tookNs : before - (before - tookNs) / DECAY;

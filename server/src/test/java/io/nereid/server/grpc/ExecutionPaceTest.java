@@ -3,14 +3,25 @@ package io.nereid.server.grpc;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Model;
+import io.nereid.model.Batch;
+import io.nereid.model.ModelSpec;
 import io.nereid.server.shared.ExecutionPace;
 import io.nereid.types.DataType;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** What is known of models by the event loops. */
+/** Event loops execute requests of models that are quick, and only of these. */
 class ExecutionPaceTest {
+
+  private static final float QUICK = 0;
+  private static final float SLOW = 1;
+  private static final long SLOW_NS = 200_000_000;
+  private static final long COMPILE_NS = 120_000_000_000L; // for the backend to become quick
+
+  private volatile boolean onLoop; // where the last request was executed
 
   /** A repository may have any number of versions in the course of a year. */
   @Test
@@ -26,5 +37,51 @@ class ExecutionPaceTest {
       paces.of(server.nereid().model("b"));
       assertEquals(1, paces.size());
     }
+  }
+
+  /**
+   * A client that mixes slow inputs into many quick ones stops an event loop once, not each time.
+   */
+  @Test
+  void slowInputsOfQuickModelsStopALoopOnce() {
+    try (InferFixture server = new InferFixture().load(model())) {
+      do {
+        awaitTrust(server);
+      } while (!isOnLoop(server, SLOW)); // otherwise its predecessor had not been quick enough
+      for (int i = 0; i < 400; i++) {
+        assertFalse(isOnLoop(server, QUICK), "the model is trusted again");
+      }
+      assertFalse(isOnLoop(server, SLOW), "the model stops an event loop again");
+    }
+  }
+
+  private ModelSpec.Builder model() {
+    return ModelSpec.builder("mixed")
+        .backend(context -> this::execute)
+        .input("IN", DataType.FP32, -1, -1)
+        .output("OUT", DataType.FP32, -1, -1);
+  }
+
+  private void execute(Batch batch) {
+    onLoop = Thread.currentThread().getName().startsWith("nrd-grpc-");
+    if (batch.input("IN").floatAt(0) == SLOW) {
+      long endNs = System.nanoTime() + SLOW_NS;
+      for (long leftNs = SLOW_NS; leftNs > 0; leftNs = endNs - System.nanoTime()) {
+        LockSupport.parkNanos(leftNs);
+      }
+    }
+    batch.output("OUT", batch.input("IN"));
+  }
+
+  private void awaitTrust(InferFixture server) {
+    long startNs = System.nanoTime();
+    while (!isOnLoop(server, QUICK)) {
+      assertTrue(System.nanoTime() - startNs < COMPILE_NS, "event loops execute no quick request");
+    }
+  }
+
+  private boolean isOnLoop(InferFixture server, float value) {
+    server.infer(InferFixture.floats("mixed", value));
+    return onLoop;
   }
 }

@@ -10,7 +10,6 @@ import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.stub.ClientCalls;
 import io.nereid.types.DataType;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadInfo;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
@@ -31,8 +30,8 @@ class HeapTest {
       MethodDescriptor.<byte[], byte[]>newBuilder()
           .setType(MethodType.UNARY)
           .setFullMethodName(InferenceService.NAME + "/ModelInfer")
-          .setRequestMarshaller(new BareGrpcEcho.Bytes())
-          .setResponseMarshaller(new BareGrpcEcho.Bytes())
+          .setRequestMarshaller(new BytesMarshaller())
+          .setResponseMarshaller(new BytesMarshaller())
           .build();
 
   @Test
@@ -64,20 +63,14 @@ class HeapTest {
     return least;
   }
 
-  /** By all threads, virtual ones among them, but for those of the client. */
+  /** By all threads of the server's; those of the client have other names. */
   private static long allocatedByServer() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    long all = threads.getTotalThreadAllocatedBytes();
-    long[] client =
+    long[] servers =
         Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
-            .filter(thread -> thread != null && isOfClient(thread))
-            .mapToLong(ThreadInfo::getThreadId)
+            .filter(thread -> thread != null && thread.getThreadName().startsWith("nrd-"))
+            .mapToLong(thread -> thread.getThreadId())
             .toArray();
-    return all - Arrays.stream(threads.getThreadAllocatedBytes(client)).sum();
-  }
-
-  private static boolean isOfClient(ThreadInfo thread) {
-    return thread.getThreadName().startsWith("grpc-")
-        || thread.getThreadId() == Thread.currentThread().threadId();
+    return Arrays.stream(threads.getThreadAllocatedBytes(servers)).sum();
   }
 }

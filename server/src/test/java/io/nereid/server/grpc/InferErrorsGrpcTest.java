@@ -193,7 +193,7 @@ class InferErrorsGrpcTest {
   void bytesThatAreNoMessage() {
     MethodDescriptor<byte[], ModelInferResponse> method =
         InferFixture.INFER.toBuilder(
-                new BareGrpcEcho.Bytes(), InferFixture.INFER.getResponseMarshaller())
+                new BytesMarshaller(), InferFixture.INFER.getResponseMarshaller())
             .build();
     for (byte[] bytes : List.of(new byte[] {0}, new byte[] {10, 100}, new byte[] {10, 1, -1})) {
       StatusRuntimeException failure =

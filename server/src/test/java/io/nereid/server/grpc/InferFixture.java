@@ -63,26 +63,10 @@ final class InferFixture implements AutoCloseable {
   }
 
   InferFixture(NereidOptions.Builder options, Tracing tracing) {
-    this(options, tracing, GrpcOptions.DEFAULT);
-  }
-
-  InferFixture(GrpcOptions options) {
-    this(NereidOptions.builder(), new Tracing(TraceOptions.OFF), options);
-  }
-
-  private InferFixture(NereidOptions.Builder options, Tracing tracing, GrpcOptions grpc) {
     nereid = Nereid.create(options.drainTimeout(Duration.ofSeconds(10)).build());
     state = ServerState.builder(nereid).allowClientShm(true).tracing(tracing).build();
-    server = GrpcServer.start(state, grpc);
+    server = GrpcServer.start(state, GrpcOptions.DEFAULT);
     channel = newChannel();
-  }
-
-  int port() {
-    return server.port();
-  }
-
-  long connectionCount() {
-    return server.connectionCount();
   }
 
   ManagedChannel newChannel() {

@@ -14,6 +14,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.zip.GZIPOutputStream;
@@ -81,6 +82,31 @@ class MalformedMessagesTest {
           assertTrue(status.startsWith("3 "), method + ": " + status);
           stream += 2;
         }
+      }
+      GrpcFrames.call(client, stream, "ServerLive", new byte[0]).expect(200);
+    }
+  }
+
+  /** Metadata may be forwarded to a model or another server, where such a value ends the field. */
+  @Test
+  void metadataWithLineEndsIsRefused() throws Exception {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT);
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      int stream = 1;
+      for (String value : List.of("a\rb", "a\nb", "a\0b", "\r\nx: y")) {
+        String[] fields = Arrays.copyOf(GrpcFrames.FIELDS, GrpcFrames.FIELDS.length + 2);
+        fields[fields.length - 2] = "x-note";
+        fields[fields.length - 1] = value;
+        String status =
+            status(
+                client,
+                stream,
+                InferenceService.NAME + "/ServerLive",
+                GrpcFrames.message(new byte[0]),
+                fields);
+        assertTrue(status.startsWith("3 "), status);
+        assertTrue(status.contains("x-note"), status);
+        stream += 2;
       }
       GrpcFrames.call(client, stream, "ServerLive", new byte[0]).expect(200);
     }

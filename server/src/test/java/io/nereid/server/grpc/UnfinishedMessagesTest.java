@@ -49,16 +49,8 @@ class UnfinishedMessagesTest {
   private static void begin(FrameClient client, int stream, String method, int length, int sent)
       throws IOException {
     client.head(stream, false, "POST", GrpcFrames.path(method), GrpcFrames.FIELDS);
-    ByteBuffer bytes = ByteBuffer.allocate(5 + Math.max(4, sent)).position(1).putInt(length);
-    bytes.put((byte) 122).put(lengthOf(length - 4)); // a field that nobody knows
-    client.data(stream, Arrays.copyOf(bytes.array(), 5 + sent), false);
-  }
-
-  /** A length as protobuf has it, in three bytes. */
-  private static byte[] lengthOf(int count) {
-    return new byte[] {
-      (byte) (count & 0x7F | 0x80), (byte) (count >> 7 & 0x7F | 0x80), (byte) (count >> 14)
-    };
+    byte[] bytes = ByteBuffer.allocate(5 + sent).position(1).putInt(length).array();
+    client.data(stream, bytes, false);
   }
 
   private static void expect(FrameClient client, int stream, String status, String text)
@@ -70,10 +62,41 @@ class UnfinishedMessagesTest {
 
   private static void expectServed(FrameClient client, int stream, int byteCount)
       throws IOException {
-    byte[] unknownField =
-        ByteBuffer.allocate(byteCount).put((byte) 122).put(lengthOf(byteCount - 4)).array();
+    byte[] unknownField = ByteBuffer.allocate(byteCount).put((byte) 122).array();
+    int length = byteCount - 4;
+    unknownField[1] = (byte) (length & 0x7F | 0x80);
+    unknownField[2] = (byte) (length >> 7 & 0x7F | 0x80);
+    unknownField[3] = (byte) (length >> 14);
     FrameClient.Reply reply = GrpcFrames.call(client, stream, "ServerLive", unknownField);
     assertEquals("0", reply.fields.get("grpc-status"), reply.fields::toString);
+  }
+
+  @Test
+  void aCallWithoutAMessageHasATime() throws IOException {
+    try (GrpcFixture server = server(0, Duration.ofMillis(200));
+        FrameClient client = connect(server)) {
+      client.head(1, false, "POST", GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
+      expect(client, 1, "4", "the first message of a call");
+      client.head(3, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
+      expect(client, 3, "4", "the first message of a call");
+      expectServed(client, 5, 100_000);
+    }
+  }
+
+  @Test
+  void aHeadHasATime() throws IOException {
+    byte[] block = FrameClient.block("POST", GrpcFrames.path("ServerLive"), GrpcFrames.FIELDS);
+    byte[] whole = FrameClient.bytes(FrameClient.HEADERS, 0, 1, block); // more is to follow
+    try (GrpcFixture server = server(0, Duration.ofMillis(200));
+        FrameClient half = connect(server);
+        FrameClient open = connect(server);
+        FrameClient other = connect(server)) {
+      half.send(Arrays.copyOf(whole, whole.length / 2));
+      open.send(whole);
+      assertTrue(half.isClosedByServer());
+      assertTrue(open.isClosedByServer());
+      expectServed(other, 1, 100_000);
+    }
   }
 
   @Test
@@ -107,16 +130,14 @@ class UnfinishedMessagesTest {
   }
 
   @Test
-  void manySmallPiecesAreOneMessage() throws Exception {
+  void manySmallPiecesTakeMoreThanTheirBytes() throws Exception {
     try (GrpcFixture server = server(MIB, PATIENT);
         FrameClient client = connect(server)) {
-      begin(client, 1, "ServerLive", 20_000, 0);
-      client.data(1, new byte[] {122, (byte) 0x9C, (byte) 0x9C, 1}, false);
-      for (int i = 4; i < 19_999; i++) {
+      begin(client, 1, "ModelInfer", 900_000, 0);
+      for (int i = 0; i < 5_000; i++) {
         client.data(1, new byte[1], false);
       }
-      client.data(1, new byte[1], true);
-      assertEquals("0", client.await(1).fields.get("grpc-status"));
+      expect(client, 1, "8", "--grpc-max-total-input-size");
     }
   }
 

@@ -284,25 +284,6 @@ class ConsoleStreamsTest {
   }
 
   @Test
-  void itIsTheSameOverHttp2() throws IOException {
-    try (TestServer server = server().identity(DataType.FP32);
-        FrameClient client = new FrameClient(server.port()).begin()) {
-      client.head(1, true, "GET", "/api/overview/events");
-      client.head(3, true, "GET", "/api/models/FP32/events");
-      String text = "";
-      while (!text.contains("event: changes") && !text.contains("event: model")) {
-        client.next();
-        text = client.reply(1).text() + client.reply(3).text();
-      }
-      assertTrue(text.contains("\"key\":\"FP32/1\""), text);
-      // A stream that its client gave up ends here, and the connection goes on.
-      client.reset(1);
-      client.reset(3);
-      assertEquals(200, client.get(5, "/v2").status());
-    }
-  }
-
-  @Test
   void streamsEndWhenTheServerStops() throws IOException {
     TestServer server = server().identity(DataType.FP32);
     try (RawClient page = open(server, "overview/events");

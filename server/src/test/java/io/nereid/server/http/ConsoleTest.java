@@ -255,7 +255,7 @@ class ConsoleTest {
 
   @Test
   void aHostileNameIsOnlyAName() throws IOException {
-    String name = "</script><img src=x onerror=alert(1)>\"\\\n";
+    String name = "<script><img src=x onerror=alert(1)>\"\\\n";
     try (TestServer server =
             new TestServer(WITH_CONSOLE).load(TestServer.identity(name, DataType.FP32));
         RawClient client = server.connect()) {

@@ -234,7 +234,7 @@ class EndpointsTest {
         "models/m/load     | {'parameters':{'config':'{}','file:LONG':''}} | 400 | failed to load"
             + " 'm'",
         "models/m/unload   | {'parameters':{'other':1}}          | 400 | unrecognized unload",
-        "models/..%2Fm/load | {}                 | 400 | path traversal"
+        "models/..%2Fm/load | {}                 | 404 | Not Found"
       })
   void aWrongRepositoryRequestIsToldWhy(String path, String body, int status, String message)
       throws IOException {

@@ -166,22 +166,7 @@ final class FuzzSeeds {
     seeds.add(chunked());
     seeds.add(RawClient.concat(seeds.getFirst(), seeds.get(3))); // pipelined
     seeds.add(RawClient.concat(chunked(), binary("FP32", 1, 16, "Connection: close\r\n")));
-    seeds.add(streams());
     return seeds;
-  }
-
-  /** Two requests over HTTP/2. */
-  private static byte[] streams() {
-    byte[] body = utf8(BODIES[0]);
-    ByteArrayOutputStream all = new ByteArrayOutputStream();
-    all.writeBytes(utf8("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
-    all.writeBytes(FrameClient.bytes(FrameClient.SETTINGS, 0, 0, new byte[0]));
-    byte[] get = FrameClient.block("GET", "/v2");
-    all.writeBytes(FrameClient.bytes(FrameClient.HEADERS, 5, 1, get));
-    byte[] post = FrameClient.block("POST", PATHS[0], "x-request-id", "a");
-    all.writeBytes(FrameClient.bytes(FrameClient.HEADERS, 4, 3, post));
-    all.writeBytes(FrameClient.bytes(FrameClient.DATA, 1, 3, body));
-    return all.toByteArray();
   }
 
   /** What stands in JSON, one body each, and what parsers differ in. */

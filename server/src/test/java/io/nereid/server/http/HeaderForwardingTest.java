@@ -66,21 +66,6 @@ class HeaderForwardingTest {
   }
 
   @Test
-  void alsoOverHttp2AndToGenerate() throws Exception {
-    try (TestServer server = server("my_.*");
-        FrameClient streams = new FrameClient(server.port()).begin();
-        RawClient client = server.connect()) {
-      streams.head(1, false, "POST", INFER, "my_a", "1");
-      streams.data(1, BODY.getBytes(StandardCharsets.US_ASCII), true);
-      streams.await(1).expect(200);
-      assertEquals(Map.of("my_a", "1"), backend.seen);
-      byte[] prompt = "{\"IN\":[1]}".getBytes(StandardCharsets.US_ASCII);
-      client.post("/v2/models/m/generate", "my_b: 2\r\n", prompt).expect(200);
-      assertEquals(Map.of("my_b", "2"), backend.seen);
-    }
-  }
-
-  @Test
   void whatTheServerHasForItselfIsRefused() throws IOException {
     try (TestServer server = server(".*");
         RawClient client = server.connect()) {

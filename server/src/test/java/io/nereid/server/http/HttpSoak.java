@@ -72,7 +72,6 @@ final class HttpSoak implements AutoCloseable {
 
   private static List<SoakAttacker> attackers(int port, int grpcPort) {
     return List.of(
-        new FloodAttacker("HTTP/2", port, "/v2/models/identity_fp32/infer"),
         new FloodAttacker("gRPC", grpcPort, GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS),
         new HalfMessageAttacker(grpcPort),
         new MalformedMessageAttacker(grpcPort),

@@ -229,8 +229,7 @@ class LoggingTest {
     byte[] anonymous = "{\"COUNT\":0,\"SIZE\":1}".getBytes(StandardCharsets.US_ASCII);
     String path = "/v2/models/stream/generate_stream";
     client.send(RawClient.request(path, "X-Request-Id: x-1\r\n", anonymous));
-    assertEquals("x-1", id(client.receiveHead().expect(200)));
-    assertEquals(null, client.chunk());
+    assertEquals("x-1", id(client.receive().expect(200)));
     String one = "{\"id\":\"g\",\"COUNT\":1,\"SIZE\":1}";
     String reply = client.post("/v2/models/stream/generate", one).expect(200).text();
     client.post("/v2/models/stream/generate", "{\"id\":\"bad\",\"COUNT\":\"x\"}").expect(400);
@@ -258,26 +257,13 @@ class LoggingTest {
     } // and is gone
     TestServer.await(() -> logged(2), "there is no line");
     List<Map<String, Object>> lines = lines();
-    assertEquals("-", lines.getFirst().get("method"));
-    assertEquals(400, lines.getFirst().get("status"));
-    assertEquals(INFER, lines.getLast().get("path"));
+    // Two connections have no order.
+    Map<String, Object> unread = lines.get(lines.getFirst().get("method").equals("-") ? 0 : 1);
+    Map<String, Object> left = lines.get(lines.getFirst() == unread ? 1 : 0);
+    assertEquals(400, unread.get("status"));
+    assertEquals(INFER, left.get("path"));
     // The model is not there, which may have been said before the client went away.
-    assertTrue(List.of(404, 499).contains(lines.getLast().get("status")));
-  }
-
-  @Test
-  void requestsOfHttp2HaveOne() throws IOException {
-    load(batch -> batch.output("OUT", batch.input("IN")));
-    try (FrameClient other = new FrameClient(server.httpPort()).begin()) {
-      other.post(1, INFER, body("two")).await(1).expect(200);
-    }
-    TestServer.await(() -> logged(1), "there is no line");
-    Map<String, Object> line = lines().getFirst();
-    assertEquals("HTTP/2", line.get("protocol"));
-    assertEquals(INFER, line.get("path"));
-    assertEquals(body("two").length(), line.get("bytes_in"));
-    assertEquals("two", line.get("request_id"));
-    assertEquals("m", line.get("model"));
+    assertTrue(List.of(404, 499).contains(left.get("status")));
   }
 
   @Test
@@ -334,7 +320,6 @@ class LoggingTest {
     Map<String, Object> line = lines().getFirst();
     assertEquals(499, line.get("status"));
     assertEquals(10, line.get("bytes_in"));
-    assertEquals("x", line.get("request_id"));
     assertEquals("m", line.get("model"));
   }
 

@@ -182,28 +182,6 @@ class OriginCheckTest {
   }
 
   @Test
-  void theSameHoldsOverHttp2() throws Exception {
-    try (TestServer server = server(APP);
-        FrameClient client = new FrameClient(server.port()).begin(1 << 20)) {
-      String[] page = {"sec-fetch-site", "cross-site", "origin", "https://evil.example"};
-      client.head(1, false, "POST", LOAD, page).data(1, EMPTY, true).await(1).expect(403);
-      client
-          .head(3, false, "POST", LOAD, "content-type", "text/plain")
-          .data(3, EMPTY, true)
-          .await(3)
-          .expect(403);
-      FrameClient.Reply reply =
-          client.head(5, false, "POST", LOAD, "origin", APP).data(5, EMPTY, true).await(5);
-      assertEquals(APP, reply.expect(404).fields.get("access-control-allow-origin"));
-      client
-          .head(7, true, "OPTIONS", LOAD, "origin", APP, "access-control-request-method", "POST")
-          .await(7)
-          .expect(200);
-      client.head(9, false, "POST", LOAD).data(9, EMPTY, true).await(9).expect(404);
-    }
-  }
-
-  @Test
   void originsAreWhatBrowsersSend() {
     for (String origin : List.of("*", "https://a.b:1", "http://[::1]:80", "app://x")) {
       assertTrue(HttpOptions.isOrigin(origin), origin);

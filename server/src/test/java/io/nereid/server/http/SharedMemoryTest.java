@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -12,12 +13,15 @@ import io.nereid.server.memory.Segment;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.HexFormat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tensors in shared memory that clients registered. */
 class SharedMemoryTest {
@@ -157,6 +161,22 @@ class SharedMemoryTest {
     String extensions = client.get("/v2").expect(200).text();
     assertTrue(extensions.contains("\"system_shared_memory\""), extensions);
     assertFalse(extensions.contains("cuda"), extensions);
+  }
+
+  /** The chain of CVE-2025-23319: a client registers the backend's segment, and reads it. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "/", "///", "./", "/./"})
+  void theSegmentsOfThePythonBackendAreNotAClients(String front) throws IOException {
+    String name = "triton_python_backend_shm_region_" + ProcessHandle.current().pid();
+    Path file = Path.of("/dev/shm", name);
+    Files.write(file, new byte[64]);
+    try {
+      String body = "{\"key\":\"" + front + name + "\",\"byte_size\":64}";
+      client.post(SYSTEM + "/region/stolen/register", "", body.getBytes(UTF_8)).expect(400);
+      assertEquals("[]", client.get(SYSTEM + "/status").expect(200).text());
+    } finally {
+      Files.delete(file);
+    }
   }
 
   /** As clients do first, before they register memory of whatever kind. */

@@ -8,6 +8,7 @@ import io.nereid.server.trace.TraceLevel;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.types.DataType;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -130,7 +131,12 @@ class TensorTraceTest {
         RawClient client = server.connect()) {
       server.load(new StreamBackend().model());
       String body = "{\"COUNT\":3,\"SIZE\":1}";
-      client.post("/v2/models/stream/generate_stream", body).expect(200);
+      byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
+      client.send(RawClient.request("/v2/models/stream/generate_stream", "", bytes));
+      client.receiveHead().expect(200);
+      while (client.chunk() != null) {
+        // the next event
+      }
     }
     long outputs =
         entries().stream()

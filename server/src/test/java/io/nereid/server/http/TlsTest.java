@@ -27,11 +27,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -138,41 +136,6 @@ class TlsTest {
   }
 
   /** By ALPN, as the JDK's client offers it. */
-  @Test
-  void streamsShareAnEncryptedConnection() throws Exception {
-    byte[] tensor = new byte[600_000];
-    new Random(1).nextBytes(tensor);
-    String json =
-        "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"UINT8\",\"shape\":[1,600000],"
-            + "\"parameters\":{\"binary_data_size\":600000}}],"
-            + "\"parameters\":{\"binary_data_output\":true}}";
-    try (TestServer server = new TestServer(options()).identity(DataType.UINT8);
-        HttpClient client = HttpClient.newBuilder().sslContext(trusting).build()) {
-      HttpRequest request =
-          HttpRequest.newBuilder(uri(server, "/v2/models/UINT8/infer"))
-              .header("Inference-Header-Content-Length", Integer.toString(json.length()))
-              .POST(
-                  HttpRequest.BodyPublishers.ofByteArray(
-                      RawClient.concat(json.getBytes(StandardCharsets.US_ASCII), tensor)))
-              .build();
-      get(trusting, server);
-      client.send(request, BodyHandlers.ofByteArray());
-      List<CompletableFuture<HttpResponse<byte[]>>> responses = new ArrayList<>();
-      for (int i = 0; i < 20; i++) {
-        responses.add(client.sendAsync(request, BodyHandlers.ofByteArray()));
-      }
-      for (CompletableFuture<HttpResponse<byte[]>> future : responses) {
-        HttpResponse<byte[]> response = future.get();
-        assertEquals(HttpClient.Version.HTTP_2, response.version());
-        assertEquals(200, response.statusCode());
-        byte[] body = response.body();
-        assertArrayEquals(
-            tensor, Arrays.copyOfRange(body, body.length - tensor.length, body.length));
-      }
-      assertEquals(1, server.http().connectionCount());
-    }
-  }
-
   @Test
   void requestsOfAllSizesFollowEachOther() throws Exception {
     try (TestServer server = new TestServer(options()).identity(DataType.UINT8);

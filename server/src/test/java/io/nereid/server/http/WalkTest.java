@@ -31,7 +31,7 @@ class WalkTest {
         }
       }
     }
-    Set<String> passed = walk.files("io.nereid.server.wire.HttpConnection");
+    Set<String> passed = walk.files("io.nereid.server.http.seam.ClientConnection");
     assertFalse(passed.isEmpty(), "no request was executed on its connection's thread");
     Set<String> untold = new TreeSet<>(passed);
     untold.removeAll(WalkFixture.told("HTTP", "embedded"));

@@ -1,0 +1,150 @@
+package io.nereid.server.grpc;
+
+import io.grpc.netty.shaded.io.netty.channel.Channel;
+import io.grpc.netty.shaded.io.netty.channel.ChannelConfig;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import io.grpc.netty.shaded.io.netty.channel.ChannelPipeline;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameListener;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandler;
+import io.nereid.server.shared.ConnectionRefusals;
+import io.nereid.server.shared.FailureLog;
+import io.nereid.server.shared.HeapBudget;
+import io.nereid.server.shared.ReserveDescriptor;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+/**
+ * Stands at the listening socket of gRPC, on the thread that accepts. It closes connections that
+ * are too many, or for which there is no heap, before anything is made for them, and goes on after
+ * a pause when accepting fails. {@link ConnectionLimit} counts those that prove to speak gRPC once
+ * more: it can tell a client why it is sent away.
+ *
+ * <p>It also puts a listener of ours in front of gRPC's own on every connection, before the first
+ * frame is read, and what makes large messages cheaper: gRPC's builder has no options for that.
+ */
+final class AcceptHandler extends ChannelInboundHandlerAdapter {
+
+  /** How long nothing is accepted after a failure. */
+  private static final long PAUSE_MS = 50;
+
+  private final int most;
+  private final Duration time;
+  private final HeapBudget heap;
+  private final Runnable ended;
+
+  /** Makes a connection's listener, which passes on what it hears. */
+  private final Function<Http2ConnectionHandler, Http2FrameListener> listener;
+
+  private final AtomicInteger open = new AtomicInteger();
+  private final FailureLog failures = new FailureLog("gRPC could not accept a connection");
+  private final ReserveDescriptor reserve = new ReserveDescriptor();
+  private boolean refusing; // connections, with the descriptor that was reserved for that
+
+  /**
+   * For one socket.
+   *
+   * @param ended is run when the socket is closed, whoever did it
+   * @param listener makes a connection's listener
+   */
+  AcceptHandler(
+      GrpcLimits limits,
+      HeapBudget heap,
+      Runnable ended,
+      Function<Http2ConnectionHandler, Http2FrameListener> listener) {
+    most = limits.connectionCount() + ConnectionRefusals.of(limits.connectionCount());
+    time = limits.requestTime();
+    this.heap = heap;
+    this.ended = ended;
+    this.listener = listener;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    Channel connection = (Channel) message;
+    if (refusing || !admit()) {
+      connection.unsafe().closeForcibly(); // no event loop has it yet
+      return;
+    }
+    connection.closeFuture().addListener(closed -> leave());
+    connection.pipeline().addLast(new FirstBytes());
+    context.fireChannelRead(message);
+  }
+
+  private boolean admit() {
+    if (open.incrementAndGet() <= most && heap.takeForConnection(GrpcLimits.CONNECTION_BYTES)) {
+      return true;
+    }
+    open.decrementAndGet();
+    return false;
+  }
+
+  private void leave() {
+    open.decrementAndGet();
+    heap.giveBackOfConnection(GrpcLimits.CONNECTION_BYTES);
+  }
+
+  /**
+   * Takes the reserved descriptor back, which was released so that connections could be refused.
+   */
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    if (refusing) {
+      refusing = false;
+      reserve.hold();
+    }
+    context.fireChannelReadComplete();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable failure) {
+    failures.log(failure);
+    boolean again = refusing; // somebody else took the descriptor
+    channelReadComplete(context);
+    context.channel().config().setAutoRead(false);
+    if (!again) {
+      refusing = true;
+      reserve.release();
+      context.read();
+    }
+    context.executor().schedule(() -> resume(context), PAUSE_MS, TimeUnit.MILLISECONDS);
+  }
+
+  private void resume(ChannelHandlerContext context) {
+    context.channel().config().setAutoRead(true);
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    reserve.close();
+    ended.run();
+    context.fireChannelInactive();
+  }
+
+  /**
+   * Waits for a connection's first bytes, or with TLS the first that are deciphered: gRPC's handler
+   * is there then.
+   */
+  private final class FirstBytes extends ChannelInboundHandlerAdapter {
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object bytes) {
+      ChannelPipeline pipeline = context.pipeline();
+      Http2ConnectionHandler frames = pipeline.get(Http2ConnectionHandler.class);
+      ChannelHandlerContext tls = pipeline.context(SslHandler.class);
+      if (frames != null) {
+        frames.decoder().frameListener(listener.apply(frames));
+        ChannelConfig config = context.channel().config();
+        config.setAllocator(new ReplyBuffers(config.getAllocator()));
+        pipeline.addBefore(pipeline.context(frames).name(), null, new WholeFrames(time));
+      } else if (tls != null) {
+        pipeline.addAfter(tls.name(), null, new FirstBytes());
+      }
+      pipeline.remove(this);
+      context.fireChannelRead(bytes);
+    }
+  }
+}

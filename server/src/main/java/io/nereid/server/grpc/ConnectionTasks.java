@@ -1,0 +1,59 @@
+package io.nereid.server.grpc;
+
+import io.grpc.Attributes;
+import io.grpc.ServerCall;
+import java.util.ArrayDeque;
+import java.util.Queue;
+
+/**
+ * What the calls of one connection have to do beside its event loop, on virtual threads: a few
+ * tasks at a time, and each gives its carrier back behind it, so that one client that asks without
+ * waiting keeps nobody else waiting. The loop adds tasks; their threads take the next ones.
+ */
+final class ConnectionTasks {
+
+  /** Loads of models may take minutes, and others of the same client are not to wait for one. */
+  private static final int MOST_AT_A_TIME = 2;
+
+  private static final Attributes.Key<ConnectionTasks> KEY = Attributes.Key.create("tasks");
+
+  private final Queue<Runnable> waiting = new ArrayDeque<>(); // guarded by this
+  private int running; // guarded by this
+
+  /** The attributes of a connection, with its tasks. */
+  static Attributes in(Attributes attributes) {
+    return attributes.toBuilder().set(KEY, new ConnectionTasks()).build();
+  }
+
+  /** The tasks of the connection that a call came through. */
+  static ConnectionTasks of(ServerCall<?, ?> call) {
+    return call.getAttributes().get(KEY);
+  }
+
+  /** Runs a task, which must not throw, when there is room for it. */
+  void run(Runnable task) {
+    synchronized (this) {
+      if (running == MOST_AT_A_TIME) {
+        waiting.add(task);
+        return;
+      }
+      running++;
+    }
+    Thread.ofVirtual().name("nrd-grpc-call").start(() -> runAll(task));
+  }
+
+  private void runAll(Runnable first) {
+    for (Runnable task = first; task != null; task = next()) {
+      task.run();
+      Thread.yield();
+    }
+  }
+
+  private synchronized Runnable next() {
+    Runnable task = waiting.poll();
+    if (task == null) {
+      running--;
+    }
+    return task;
+  }
+}

@@ -1,0 +1,168 @@
+package io.nereid.server.grpc;
+
+import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
+import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
+import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Stands in front of a decoder of HTTP/2 and passes whole frames on, those that came by one read
+ * together. Only a frame that came by several is put together here. A decoder that has to wait for
+ * the rest of a frame would put all that is read next behind what it has: by copying it, so that
+ * each byte of a large body would be copied once more. A frame, or a head of several frames, has a
+ * time to become whole. It is for one connection, whose thread calls it.
+ */
+final class WholeFrames extends ChannelInboundHandlerAdapter {
+
+  private static final int PREFACE_BYTES = 24;
+  private static final int HEADER_BYTES = 9;
+
+  /**
+   * The longest frame, behind its header. The decoder ends the connection for one that is longer.
+   */
+  private static final int MOST_BYTES = 16 << 10;
+
+  private static final int TYPE_AT = 3;
+  private static final int FLAGS_AT = 4;
+  private static final int HEADERS = 1;
+  private static final int CONTINUATION = 9;
+  private static final int END_HEADERS = 4;
+
+  private final long timeNs;
+  private boolean headOpen; // its next frame is still to come
+  private long sinceNs; // when something began that is not whole
+  private boolean watching;
+
+  private int prefaceLeft = PREFACE_BYTES; // what a client sends before its first frame
+  private ByteBuf begun; // the beginning of a frame; null: all that came was passed on
+
+  /** A frame has to become whole within that time. */
+  WholeFrames(Duration time) {
+    timeNs = time.toNanos();
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    ByteBuf bytes = (ByteBuf) message;
+    boolean wasWhole = isWhole();
+    boolean passedOn = false;
+    try {
+      if (begun != null && fillUp(bytes)) {
+        ByteBuf frame = begun;
+        begun = null;
+        lookAt(frame, 0);
+        wasWhole = true;
+        context.fireChannelRead(frame);
+      }
+      int end = endOfWhole(bytes);
+      if (end < bytes.writerIndex()) {
+        begin(context, bytes, end);
+        bytes.writerIndex(end);
+      }
+      if (wasWhole && !isWhole()) {
+        sinceNs = System.nanoTime();
+        watch(context);
+      }
+      passedOn = bytes.isReadable();
+      if (passedOn) {
+        context.fireChannelRead(bytes);
+      }
+    } catch (RuntimeException | Error e) { // there is no memory for a frame
+      context.close();
+      throw e;
+    } finally {
+      if (!passedOn) {
+        bytes.release();
+      }
+    }
+  }
+
+  /** Takes what belongs to the frame that has begun; whether that is whole now. */
+  private boolean fillUp(ByteBuf bytes) {
+    move(bytes, HEADER_BYTES - begun.readableBytes());
+    if (begun.readableBytes() < HEADER_BYTES) {
+      return false;
+    }
+    int length = begun.getUnsignedMedium(0);
+    if (length > MOST_BYTES) {
+      return true; // it is not waited for
+    }
+    begun.ensureWritable(HEADER_BYTES + length - begun.readableBytes());
+    move(bytes, HEADER_BYTES + length - begun.readableBytes());
+    return begun.readableBytes() == HEADER_BYTES + length;
+  }
+
+  private void move(ByteBuf bytes, int most) {
+    begun.writeBytes(bytes, Math.max(0, Math.min(most, bytes.readableBytes())));
+  }
+
+  /** Where the last frame ends that is whole, or is not waited for. */
+  private int endOfWhole(ByteBuf bytes) {
+    int end = bytes.writerIndex();
+    int preface = Math.min(prefaceLeft, bytes.readableBytes());
+    int at = bytes.readerIndex() + preface;
+    prefaceLeft -= preface;
+    while (end - at >= HEADER_BYTES) {
+      int length = bytes.getUnsignedMedium(at);
+      if (length > MOST_BYTES) {
+        return end;
+      }
+      if (length > end - at - HEADER_BYTES) {
+        return at;
+      }
+      lookAt(bytes, at);
+      at += HEADER_BYTES + length;
+    }
+    return at;
+  }
+
+  /** Keeps what came of a frame, in as much memory as the whole frame takes. */
+  private void begin(ChannelHandlerContext context, ByteBuf bytes, int from) {
+    int count = bytes.writerIndex() - from;
+    int length = count < HEADER_BYTES ? 0 : bytes.getUnsignedMedium(from);
+    begun = context.alloc().directBuffer(HEADER_BYTES + length);
+    begun.writeBytes(bytes, from, count);
+  }
+
+  /** Whether a head goes on behind a frame. */
+  private void lookAt(ByteBuf bytes, int at) {
+    int type = bytes.getByte(at + TYPE_AT);
+    if (type == HEADERS || type == CONTINUATION) {
+      headOpen = (bytes.getByte(at + FLAGS_AT) & END_HEADERS) == 0;
+    }
+  }
+
+  // ---- Time ------------------------------------------------------------------------------------
+
+  private boolean isWhole() {
+    return begun == null && !headOpen;
+  }
+
+  private void watch(ChannelHandlerContext context) {
+    if (!watching) {
+      watching = true;
+      context.executor().schedule(() -> look(context), timeNs / 4 + 1, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void look(ChannelHandlerContext context) {
+    watching = false;
+    if (isWhole() || context.isRemoved()) {
+      return;
+    }
+    if (System.nanoTime() - sinceNs > timeNs) {
+      context.close();
+    } else {
+      watch(context);
+    }
+  }
+
+  @Override
+  public void handlerRemoved(ChannelHandlerContext context) {
+    if (begun != null) {
+      begun.release();
+      begun = null;
+    }
+  }
+}

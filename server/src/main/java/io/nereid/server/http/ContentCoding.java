@@ -1,0 +1,217 @@
+package io.nereid.server.http;
+
+import io.helidon.http.Header;
+import io.helidon.http.HeaderValues;
+import io.nereid.server.shared.GzipInput;
+import io.nereid.server.shared.PieceBuffer;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.PushbackInputStream;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.List;
+import java.util.Locale;
+import java.util.zip.DeflaterOutputStream;
+import java.util.zip.GZIPOutputStream;
+import java.util.zip.InflaterInputStream;
+import java.util.zip.ZipException;
+
+/** The content codings of requests and replies, and how they are undone and done. */
+enum ContentCoding {
+  NONE("identity"),
+  GZIP("gzip"),
+  /** RFC 1950, with the header that raw deflate has not. */
+  DEFLATE("deflate");
+
+  private static final int GZIP_MAGIC = 0x1f;
+
+  /** What is copied at a time. */
+  private static final int PIECE_BYTES = 16 << 10;
+
+  private final String coding;
+  private final Header field;
+
+  ContentCoding(String coding) {
+    this.coding = coding;
+    field = ordinal() == 0 ? null : HeaderValues.createCached("Content-Encoding", coding);
+  }
+
+  /** The header field of a reply; null for none. */
+  Header field() {
+    return field;
+  }
+
+  /** What a request's Content-Encoding says. */
+  static ContentCoding ofRequest(String value) {
+    if (value.isEmpty()) {
+      return NONE;
+    }
+    for (ContentCoding one : values()) {
+      if (one.coding.equalsIgnoreCase(value)) {
+        return one;
+      }
+    }
+    throw HttpFailure.withField(
+        Status.NOT_IMPLEMENTED,
+        "Unsupported compression type: expected gzip or deflate as Content-Encoding, got '"
+            + value
+            + "'",
+        "Accept-Encoding",
+        "gzip, deflate");
+  }
+
+  /** What a request's Accept-Encoding prefers; the first of those that it likes as much. */
+  static ContentCoding preferred(String value) {
+    if (value.isEmpty()) {
+      return NONE;
+    }
+    ContentCoding best = NONE;
+    double bestQuality = 0;
+    for (String element : value.split(",")) {
+      String[] parts = element.split(";", -1);
+      String name = parts[0].strip().toLowerCase(Locale.ROOT);
+      double quality = parts.length > 1 ? quality(parts[1].strip()) : 1;
+      for (ContentCoding one : values()) {
+        if (one.coding.equals(name) && quality > bestQuality) {
+          best = one;
+          bestQuality = quality;
+        }
+      }
+    }
+    return best;
+  }
+
+  private static double quality(String parameter) {
+    if (!parameter.startsWith("q=")) {
+      return 1;
+    }
+    try {
+      return Double.parseDouble(parameter.substring(2));
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  /** Compresses the JSON of a reply and what follows it; not for {@link #NONE}. */
+  PieceBuffer compress(PieceBuffer json, List<MemorySegment> binary) throws IOException {
+    PieceBuffer compressed = new PieceBuffer(json.heap());
+    try (OutputStream to =
+        this == GZIP ? new GZIPOutputStream(compressed) : new DeflaterOutputStream(compressed)) {
+      json.writeTo(to);
+      byte[] piece = new byte[PIECE_BYTES];
+      for (MemorySegment segment : binary) {
+        for (long at = 0; at < segment.byteSize(); at += piece.length) {
+          int count = (int) Math.min(piece.length, segment.byteSize() - at);
+          MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, at, piece, 0, count);
+          to.write(piece, 0, count);
+        }
+      }
+    }
+    return compressed;
+  }
+
+  /**
+   * What a request's body says that was sent compressed, whichever of the two ways it was. Its size
+   * is limited like that of any other body.
+   */
+  static final class Inflated {
+
+    private final RequestBody body;
+    private final long mostBytes;
+    private final byte[] piece = new byte[PIECE_BYTES];
+    private InputStream inflated; // from the first read on
+    private long received;
+
+    Inflated(RequestBody body, long mostBytes) {
+      this.body = body;
+      this.mostBytes = mostBytes;
+    }
+
+    int read(byte[] to, int offset, int count) throws IOException {
+      int taken;
+      try {
+        if (inflated == null) {
+          inflated = open();
+        }
+        taken = inflated.read(to, offset, count);
+      } catch (ZipException e) {
+        throw undecodable(e.getMessage());
+      } catch (EOFException e) {
+        throw undecodable("it ends too early");
+      }
+      received += Math.max(0, taken);
+      if (received > mostBytes) {
+        throw HttpFailure.closing(
+            Status.CONTENT_TOO_LARGE,
+            "decompressed request body exceeds the maximum allowed value: the maximum allowed input"
+                + " size is "
+                + mostBytes
+                + " bytes. Use --http-max-input-size to increase the limit.");
+      }
+      return taken;
+    }
+
+    long read(MemorySegment to, long offset, long count) throws IOException {
+      int taken = read(piece, 0, (int) Math.min(count, piece.length));
+      if (taken > 0) {
+        MemorySegment.copy(piece, 0, to, ValueLayout.JAVA_BYTE, offset, taken);
+      }
+      return taken;
+    }
+
+    /** Goes by what the body starts with: clients confuse the two. */
+    private InputStream open() throws IOException {
+      PushbackInputStream start = new PushbackInputStream(new Sent(body), 1);
+      int first = start.read();
+      if (first < 0) {
+        throw new EOFException();
+      }
+      start.unread(first);
+      return first == GZIP_MAGIC ? new GzipInput(start) : new InflaterInputStream(start);
+    }
+
+    private static HttpFailure undecodable(String why) {
+      return HttpFailure.badRequest("the request body does not decompress: " + why);
+    }
+
+    /** Gives back what decompressing needs. */
+    void close() {
+      if (inflated != null) {
+        try {
+          inflated.close();
+        } catch (IOException e) {
+          // The stream below has nothing to close.
+        }
+      }
+    }
+  }
+
+  /** A body as it came. */
+  private static final class Sent extends InputStream {
+
+    private final RequestBody body;
+
+    Sent(RequestBody body) {
+      this.body = body;
+    }
+
+    /** Something may follow: whoever asks finds out by reading. */
+    @Override
+    public int available() {
+      return 1;
+    }
+
+    @Override
+    public int read() throws IOException {
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+    }
+
+    @Override
+    public int read(byte[] to, int offset, int count) throws IOException {
+      return body.readSent(to, offset, count);
+    }
+  }
+}

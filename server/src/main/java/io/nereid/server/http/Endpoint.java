@@ -1,0 +1,197 @@
+package io.nereid.server.http;
+
+import io.nereid.server.access.EndpointGroup;
+import java.util.List;
+
+/**
+ * What can be asked for, by which methods, and at which paths. Paths are patterns of Helidon's
+ * routing; those without a slash in front are below the console's path. A request belongs to the
+ * first endpoint one of whose patterns it matches.
+ */
+enum Endpoint {
+  INFER("POST", "/v2/models/{model}/infer", "/v2/models/{model}/versions/{version}/infer"),
+  SERVER_METADATA("GET", "/v2", "/v2/"),
+  SERVER_LIVE("GET", "/v2/health/live"),
+  SERVER_READY("GET", "/v2/health/ready"),
+  MODELS("GET", "/v2/models"),
+  ALL_STATISTICS("GET", "/v2/models/stats"),
+  MODEL_METADATA("GET", "/v2/models/{model}", "/v2/models/{model}/versions/{version}"),
+  MODEL_READY("GET", "/v2/models/{model}/ready", "/v2/models/{model}/versions/{version}/ready"),
+  MODEL_CONFIG("GET", "/v2/models/{model}/config", "/v2/models/{model}/versions/{version}/config"),
+  MODEL_STATISTICS(
+      "GET", "/v2/models/{model}/stats", "/v2/models/{model}/versions/{version}/stats"),
+  TRACE_SETTING("GET, POST", "/v2/trace/setting", "/v2/models/{model}/trace/setting"),
+  GENERATE("POST", "/v2/models/{model}/generate", "/v2/models/{model}/versions/{version}/generate"),
+  GENERATE_STREAM(
+      "POST",
+      "/v2/models/{model}/generate_stream",
+      "/v2/models/{model}/versions/{version}/generate_stream"),
+  REPOSITORY_INDEX("POST", "/v2/repository/index", "/v2/repository/{repository}/index"),
+  MODEL_LOAD(
+      "POST",
+      "/v2/repository/models/{model}/load",
+      "/v2/repository/{repository}/models/{model}/load"),
+  MODEL_UNLOAD(
+      "POST",
+      "/v2/repository/models/{model}/unload",
+      "/v2/repository/{repository}/models/{model}/unload"),
+  SYSTEM_MEMORY_STATUS(
+      "GET", "/v2/systemsharedmemory/status", "/v2/systemsharedmemory/region/{region}/status"),
+  SYSTEM_MEMORY_REGISTER("POST", "/v2/systemsharedmemory/region/{region}/register"),
+  SYSTEM_MEMORY_UNREGISTER(
+      "POST",
+      "/v2/systemsharedmemory/unregister",
+      "/v2/systemsharedmemory/region/{region}/unregister"),
+  CUDA_MEMORY_STATUS(
+      "GET", "/v2/cudasharedmemory/status", "/v2/cudasharedmemory/region/{region}/status"),
+  CUDA_MEMORY_REGISTER("POST", "/v2/cudasharedmemory/region/{region}/register"),
+  CUDA_MEMORY_UNREGISTER(
+      "POST", "/v2/cudasharedmemory/unregister", "/v2/cudasharedmemory/region/{region}/unregister"),
+  LOGGING("GET, POST", "/v2/logging"),
+  EMBEDDINGS("POST", "/v1/embeddings"), // this and the next are as OpenAI has them
+  EMBEDDING_MODELS("GET", "/v1/models"),
+  CONSOLE_ABOUT("GET", "api/about"), // this and what follows is the console's
+  CONSOLE_OVERVIEW("GET", "api/overview/events"),
+  CONSOLE_REQUESTS("GET", "api/requests"),
+  CONSOLE_REQUEST_EVENTS("GET", "api/requests/events"),
+  CONSOLE_LOAD("POST", "api/load"),
+  CONSOLE_LOAD_STOP("POST", "api/load/stop"),
+  CONSOLE_LOAD_EVENTS("GET", "api/load/events"),
+  CONSOLE_MODEL("GET", "api/models/{model}", "api/models/{model}/versions/{version}"),
+  CONSOLE_MODEL_EVENTS(
+      "GET", "api/models/{model}/events", "api/models/{model}/versions/{version}/events"),
+  CONSOLE_CONFIGURATION(
+      "GET",
+      "api/models/{model}/configuration",
+      "api/models/{model}/versions/{version}/configuration"),
+  CONSOLE_RELOAD(
+      "GET", "api/models/{model}/reload", "api/models/{model}/versions/{version}/reload"),
+  OPENAPI("GET", "/openapi.json"),
+  OPENAPI_MODEL("GET", "/openapi/{model}.json"),
+  CONSOLE_FILE("GET", "", "{+file}"),
+  /** Nothing is there. */
+  UNKNOWN("");
+
+  private final String allow;
+  private final List<String> allowed;
+  private final List<String> patterns;
+
+  Endpoint(String methods, String... patterns) {
+    allow = methods.replace("GET", "GET, HEAD");
+    allowed = List.of(allow.split(", "));
+    this.patterns = List.of(patterns);
+  }
+
+  /** The patterns of its paths. */
+  List<String> patterns() {
+    return patterns;
+  }
+
+  /** What it is restricted and granted with; null for what does not exist. */
+  EndpointGroup group() {
+    return switch (this) {
+      case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
+      case SERVER_METADATA,
+          MODELS,
+          MODEL_METADATA,
+          EMBEDDING_MODELS,
+          CONSOLE_MODEL,
+          OPENAPI,
+          OPENAPI_MODEL ->
+          EndpointGroup.METADATA;
+      case INFER, GENERATE, GENERATE_STREAM, EMBEDDINGS, CONSOLE_LOAD, CONSOLE_LOAD_STOP ->
+          EndpointGroup.INFERENCE;
+      case MODEL_CONFIG, CONSOLE_CONFIGURATION -> EndpointGroup.MODEL_CONFIG;
+      case MODEL_STATISTICS,
+          ALL_STATISTICS,
+          CONSOLE_OVERVIEW,
+          CONSOLE_MODEL_EVENTS,
+          CONSOLE_LOAD_EVENTS ->
+          EndpointGroup.STATISTICS;
+      case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD, CONSOLE_RELOAD ->
+          EndpointGroup.MODEL_REPOSITORY;
+      case TRACE_SETTING, CONSOLE_REQUESTS, CONSOLE_REQUEST_EVENTS -> EndpointGroup.TRACE;
+      case LOGGING -> EndpointGroup.LOGGING;
+      case SYSTEM_MEMORY_STATUS,
+          SYSTEM_MEMORY_REGISTER,
+          SYSTEM_MEMORY_UNREGISTER,
+          CUDA_MEMORY_STATUS,
+          CUDA_MEMORY_REGISTER,
+          CUDA_MEMORY_UNREGISTER ->
+          EndpointGroup.SHARED_MEMORY;
+      case CONSOLE_FILE, CONSOLE_ABOUT, UNKNOWN -> null;
+    };
+  }
+
+  /** Whether a POST changes what the server does for everybody. */
+  boolean isChange() {
+    return switch (this) {
+      case MODEL_LOAD,
+          MODEL_UNLOAD,
+          SYSTEM_MEMORY_REGISTER,
+          SYSTEM_MEMORY_UNREGISTER,
+          CUDA_MEMORY_REGISTER,
+          CUDA_MEMORY_UNREGISTER,
+          TRACE_SETTING,
+          LOGGING,
+          CONSOLE_LOAD,
+          CONSOLE_LOAD_STOP ->
+          true;
+      default -> false;
+    };
+  }
+
+  /** Whether a POST runs a model. */
+  boolean isInference() {
+    return this == INFER || this == GENERATE || this == GENERATE_STREAM;
+  }
+
+  /** Whether it is as OpenAI has it, failures too. */
+  boolean isOpenAi() {
+    return this == EMBEDDINGS || this == EMBEDDING_MODELS;
+  }
+
+  /** Whether it belongs to the console. */
+  boolean isConsole() {
+    return ordinal() >= CONSOLE_ABOUT.ordinal() && this != UNKNOWN;
+  }
+
+  /** Whether everybody may ask: what a page is made of, and what it may do. */
+  boolean isPublic() {
+    return this == CONSOLE_FILE || this == CONSOLE_ABOUT;
+  }
+
+  /** The path of an inference, with names in braces for what differs from request to request. */
+  String template(boolean versioned) {
+    return patterns.get(versioned ? 1 : 0);
+  }
+
+  /** What the Allow field names. */
+  String allow() {
+    return allow;
+  }
+
+  /** Whether the answer depends on which models there are. */
+  boolean needsModels() {
+    return switch (this) {
+      case SERVER_METADATA,
+          SERVER_LIVE,
+          SERVER_READY,
+          MODEL_READY,
+          SYSTEM_MEMORY_STATUS,
+          SYSTEM_MEMORY_REGISTER,
+          SYSTEM_MEMORY_UNREGISTER,
+          CUDA_MEMORY_STATUS,
+          CUDA_MEMORY_REGISTER,
+          CUDA_MEMORY_UNREGISTER,
+          LOGGING,
+          UNKNOWN ->
+          false;
+      default -> true;
+    };
+  }
+
+  boolean allows(String asked) {
+    return allowed.contains(asked);
+  }
+}

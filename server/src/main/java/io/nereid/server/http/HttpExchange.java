@@ -1,0 +1,278 @@
+package io.nereid.server.http;
+
+import io.helidon.common.buffers.BufferData;
+import io.helidon.http.Header;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
+import io.helidon.http.HeaderValues;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import io.nereid.server.http.seam.ClientConnection;
+import io.nereid.server.http.seam.ClientWriter;
+import io.nereid.server.shared.PieceBuffer;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/**
+ * One request after the other of a connection and its reply, as the handlers see them: Helidon's
+ * request and response, with a body that tensors can be read from, and replies whose tensors are
+ * sent from where they lie. Used by the thread that serves the request.
+ */
+final class HttpExchange {
+
+  /** Most bytes of a refused body that are read over to keep the connection. */
+  private static final long MAX_SKIPPED_BYTES = 1 << 20;
+
+  private static final byte[] NOTHING = {};
+  private static final Header RETRY_AFTER = HeaderValues.createCached("Retry-After", "1");
+
+  private final ClientConnection connection;
+  private final BooleanSupplier stopping;
+  private final RequestBody body;
+
+  private ServerRequest request; // null: it could not be read
+  private ServerResponse response;
+  private ProtocolHead head; // null as well
+  private final List<Header> fields = new ArrayList<>(); // of the reply
+  private OutputStream parts; // null: the reply is not one in parts
+  private boolean closing;
+  private int status; // 0: there is none so far
+  private long bodyBytes;
+
+  HttpExchange(ClientConnection connection, HttpLimits limits, BooleanSupplier stopping) {
+    this.connection = connection;
+    this.stopping = stopping;
+    body = new RequestBody(connection.reader(), connection.heap(), limits);
+  }
+
+  /** A request begins, of which nothing was read. */
+  void began() {
+    request = null;
+    response = null;
+    head = null;
+    parts = null;
+    closing = false;
+    fields.clear();
+    status = 0;
+    bodyBytes = 0;
+  }
+
+  /** Its head was read. */
+  void start(ServerRequest asked, ServerResponse answer, ProtocolHead itsHead) {
+    request = asked;
+    response = answer;
+    head = itsHead;
+    body.start(asked);
+    closing =
+        connection.closesAfterReply()
+            || asked.headers().containsToken(HeaderValues.CONNECTION_CLOSE);
+    if (closing) {
+      close();
+    }
+  }
+
+  /** The request repeats the last one's head, and Helidon does not see it. */
+  void startRepeated(ProtocolHead itsHead, byte[] bytes, int from, int length) {
+    head = itsHead;
+    body.startGiven(bytes, from, length);
+  }
+
+  /** Whether it does. */
+  boolean isRepeated() {
+    return response == null;
+  }
+
+  private void close() {
+    closing = true;
+    connection.closeAfterReply();
+  }
+
+  // ---- The request -----------------------------------------------------------------------------
+
+  /** The head of the present request; null: it could not be read. */
+  ProtocolHead head() {
+    return head;
+  }
+
+  /** The body, decompressed if it came compressed; to be asked for once. */
+  RequestBody content() {
+    body.checkLength();
+    if (ContentCoding.ofRequest(head.contentEncoding()) != ContentCoding.NONE) {
+      body.inflate();
+    }
+    return body;
+  }
+
+  /** The request was answered, as far as the handler is concerned. */
+  void finish() throws IOException {
+    if (parts instanceof Whole) {
+      throw new CloseConnectionException("the end of the reply is that of the connection");
+    }
+    body.finish();
+  }
+
+  /** Gives back what the body needed, whatever came of the request. */
+  void endBody() {
+    body.endInflating();
+  }
+
+  /** The place of its tensors among those that are being sent. */
+  ArrivingTensors.Arrival arrival(ArrivingTensors all) {
+    return all.new Arrival(connection, body);
+  }
+
+  /** Bytes of the body that came so far. */
+  long receivedBytes() {
+    return body.received();
+  }
+
+  /** The bytes and addresses beneath. */
+  ClientConnection connection() {
+    return connection;
+  }
+
+  /** Fails when the client went away meanwhile. */
+  boolean clientGone() {
+    return connection.isClientGone();
+  }
+
+  // ---- The reply -------------------------------------------------------------------------------
+
+  /** Forgets what was to be the reply. */
+  void clearReply() {
+    fields.clear();
+    if (response != null) {
+      response.headers().clear();
+    }
+    parts = null;
+  }
+
+  /** Adds a field to the reply, which is to be sent next. */
+  void field(Header field) {
+    fields.add(field);
+  }
+
+  /** Adds a field with this value. */
+  void field(HeaderName field, String value) {
+    fields.add(HeaderValues.create(field, value));
+  }
+
+  /** Nothing is read behind this request. */
+  void closeAfterReply() {
+    close();
+  }
+
+  /** Sends the reply. Its body is the buffer's, and the binary data behind that. */
+  void send(Status answer, PieceBuffer buffer, List<MemorySegment> binary) throws IOException {
+    beginReply(answer);
+    boolean unchanged = answer == Status.NOT_MODIFIED;
+    bodyBytes = unchanged ? 0 : buffer.size() + PieceBuffer.byteSize(binary);
+    if (!unchanged) {
+      field(HeaderNames.CONTENT_LENGTH, Long.toString(bodyBytes));
+    }
+    if (head.isHeadMethod()) {
+      bodyBytes = 0;
+    } else if (bodyBytes > 0) {
+      connection.writer().behind(buffer, binary);
+    }
+    if (isRepeated()) {
+      replying(answer.code());
+      connection.writer().reply(answer.http(), fields);
+    } else {
+      begin().write(NOTHING); // Helidon's head, and the body with it
+    }
+  }
+
+  private void beginReply(Status answer) throws IOException {
+    body.skipCome(MAX_SKIPPED_BYTES);
+    if (!body.isSkippable(MAX_SKIPPED_BYTES) || stopping.getAsBoolean()) {
+      close();
+    }
+    if (closing) {
+      field(HeaderValues.CONNECTION_CLOSE);
+    }
+    if (answer == Status.UNAVAILABLE) {
+      field(RETRY_AFTER);
+    }
+    if (response != null) {
+      response.status(answer.http());
+    }
+  }
+
+  private OutputStream begin() {
+    for (int i = 0; i < fields.size(); i++) {
+      response.headers().add(fields.get(i));
+    }
+    return response.outputStream();
+  }
+
+  /** Sends the reply, in the coding that the client prefers. */
+  void sendCompressed(PieceBuffer buffer, List<MemorySegment> binary) throws IOException {
+    ContentCoding coding = ContentCoding.preferred(head.acceptEncoding());
+    if (coding == ContentCoding.NONE) {
+      send(Status.OK, buffer, binary);
+    } else {
+      PieceBuffer compressed = coding.compress(buffer, binary);
+      field(coding.field());
+      send(Status.OK, compressed, List.of());
+    }
+  }
+
+  /** Begins a reply in parts; the first of them is to follow at once. */
+  void beginParts(Status answer) throws IOException {
+    beginReply(answer);
+    if (connection.isOld()) {
+      replying(answer.code());
+      connection.writer().reply(answer.http(), fields);
+      parts = new Whole(connection.writer());
+    } else {
+      parts = begin();
+    }
+  }
+
+  /** Sends the buffer as a part of the reply, as soon as it can go. */
+  void sendPart(PieceBuffer buffer) throws IOException {
+    bodyBytes += buffer.size();
+    buffer.writeTo(parts);
+    parts.flush();
+  }
+
+  /** The parts of a reply to a client of HTTP/1.0, which knows no chunks. */
+  private static final class Whole extends OutputStream {
+    private final ClientWriter writer;
+
+    Whole(ClientWriter writer) {
+      this.writer = writer;
+    }
+
+    @Override
+    public void write(int value) {
+      write(new byte[] {(byte) value}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int count) {
+      writer.writeNow(BufferData.create(bytes, offset, count));
+    }
+  }
+
+  /** The status of the reply is known. */
+  void replying(int code) {
+    status = code;
+  }
+
+  /** The status of the reply; 0: there is none so far. */
+  int status() {
+    return status;
+  }
+
+  /** Bytes of its body. */
+  long replyBytes() {
+    return bodyBytes;
+  }
+}

@@ -1,0 +1,80 @@
+package io.nereid.server.http;
+
+import io.helidon.http.Header;
+import io.helidon.http.HeaderValues;
+import io.nereid.server.json.JsonException;
+import io.nereid.server.shared.HeapShare;
+import io.nereid.types.NereidException;
+
+/**
+ * A request that is refused, with what the client is told. It carries no stack trace: refusing is
+ * an everyday event.
+ */
+final class HttpFailure extends RuntimeException {
+
+  private static final long serialVersionUID = 1L;
+
+  private final Status status;
+
+  /** Whether the framing of the connection is in doubt, so that nothing more is read from it. */
+  private final boolean closing;
+
+  /** A header field that the reply needs; null: none. */
+  private final transient Header field;
+
+  private HttpFailure(Status status, String message, boolean closing, Header field) {
+    super(message, null, false, false);
+    this.status = status;
+    this.closing = closing;
+    this.field = field;
+  }
+
+  /** With what the client is told. */
+  HttpFailure(Status status, String message) {
+    this(status, message, false, null);
+  }
+
+  /** With one more header field in the reply. */
+  static HttpFailure withField(Status status, String message, String name, String value) {
+    return new HttpFailure(status, message, false, HeaderValues.create(name, value));
+  }
+
+  /** A request that makes no sense. */
+  static HttpFailure badRequest(String message) {
+    return new HttpFailure(Status.BAD_REQUEST, message);
+  }
+
+  /** A request after which it is not known where the next one would begin. */
+  static HttpFailure closing(Status status, String message) {
+    return new HttpFailure(status, message, true, null);
+  }
+
+  /** The same of a failure of what is used here; null: it was not foreseen. */
+  static HttpFailure of(RuntimeException failure) {
+    return switch (failure) {
+      case HttpFailure known -> known;
+      case NereidException known -> new HttpFailure(Status.of(known), known.getMessage());
+      case JsonException known -> badRequest(known.getMessage());
+      case HeapShare.Exhausted known ->
+          closing(
+              known.isPassing() ? Status.UNAVAILABLE : Status.CONTENT_TOO_LARGE,
+              known.getMessage());
+      default -> null;
+    };
+  }
+
+  /** What the reply says. */
+  Status status() {
+    return status;
+  }
+
+  /** A header field that the reply needs; null: none. */
+  Header field() {
+    return field;
+  }
+
+  /** Whether the connection ends with the reply. */
+  boolean closing() {
+    return closing;
+  }
+}

@@ -1,0 +1,50 @@
+package io.nereid.server.http;
+
+import io.helidon.webserver.http.Handler;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.http.ServerResponse;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.Optional;
+
+/** Puts the endpoints of the protocol, and of the console, into Helidon's routing. */
+final class Routes {
+
+  private Routes() {}
+
+  /** The routing; {@code console} is the path of the console, if there is one. */
+  static HttpRouting.Builder of(Optional<String> console) {
+    HttpRouting.Builder routing = HttpRouting.builder();
+    for (Endpoint endpoint : Endpoint.values()) {
+      if (!endpoint.isConsole()) {
+        endpoint.patterns().forEach(pattern -> routing.any(pattern, serving(endpoint)));
+      } else if (console.isPresent()) {
+        endpoint
+            .patterns()
+            .forEach(pattern -> routing.any(below(console.get(), pattern), serving(endpoint)));
+      }
+    }
+    console
+        .filter(path -> path.length() > 1)
+        .ifPresent(path ->
+            routing.any(path.substring(0, path.length() - 1), serving(Endpoint.CONSOLE_FILE)));
+    return routing.any(serving(Endpoint.UNKNOWN)).error(Throwable.class, Routes::fail);
+  }
+
+  private static String below(String path, String pattern) {
+    return pattern.startsWith("/") ? pattern : path + pattern;
+  }
+
+  private static Handler serving(Endpoint endpoint) {
+    return (request, response) -> ProtocolHandler.of(request).serve(endpoint, request, response);
+  }
+
+  private static void fail(ServerRequest request, ServerResponse response, Throwable failure) {
+    try {
+      ProtocolHandler.of(request).fail(failure);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

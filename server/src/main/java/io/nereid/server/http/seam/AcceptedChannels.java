@@ -1,0 +1,80 @@
+package io.nereid.server.http.seam;
+
+import io.helidon.common.socket.SocketOptions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.SocketAddress;
+import java.net.SocketOption;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Sees each channel that Helidon accepted, on the listener's thread, before Helidon wraps it; the
+ * connection's own thread takes it over by the client's address.
+ */
+final class AcceptedChannels implements SocketOptions {
+
+  private final SocketOptions options = SocketOptions.create();
+  private final Map<SocketAddress, SocketChannel> channels = new ConcurrentHashMap<>();
+
+  @Override
+  public void configureSocket(SocketChannel channel) {
+    try {
+      channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
+      channels.values().removeIf(known -> !known.isOpen()); // a start that failed leaves its own
+      channels.put(channel.getRemoteAddress(), channel);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The channel of a client; null if it is not to be had any more. */
+  SocketChannel take(SocketAddress client) {
+    return channels.remove(client);
+  }
+
+  @Override
+  public Map<SocketOption<?>, Object> socketOptions() {
+    return options.socketOptions();
+  }
+
+  @Override
+  public Duration connectTimeout() {
+    return options.connectTimeout();
+  }
+
+  @Override
+  public Duration readTimeout() {
+    return options.readTimeout();
+  }
+
+  @Override
+  public Optional<Integer> socketReceiveBufferSize() {
+    return options.socketReceiveBufferSize();
+  }
+
+  @Override
+  public Optional<Integer> socketSendBufferSize() {
+    return options.socketSendBufferSize();
+  }
+
+  @Override
+  public boolean socketReuseAddress() {
+    return options.socketReuseAddress();
+  }
+
+  @Override
+  public boolean socketKeepAlive() {
+    return options.socketKeepAlive();
+  }
+
+  @Override
+  public boolean tcpNoDelay() {
+    return options.tcpNoDelay();
+  }
+}

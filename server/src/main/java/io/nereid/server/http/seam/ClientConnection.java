@@ -1,0 +1,350 @@
+package io.nereid.server.http.seam;
+
+import io.helidon.common.concurrency.limits.Limit;
+import io.helidon.webserver.CloseConnectionException;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.http.ServerRequest;
+import io.helidon.webserver.spi.ServerConnection;
+import io.helidon.webserver.spi.ServerConnectionSelector;
+import io.nereid.server.shared.HeapShare;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.function.Function;
+
+/**
+ * One client's connection, around Helidon's own: Helidon parses, routes and answers by a reader and
+ * a writer of this one, which lets tensors pass it by and looks after slow clients and those that
+ * leave. It counts in the heap's budget. The virtual thread that Helidon gave the connection calls
+ * everything here; the watch and whoever stops the server only close it.
+ */
+public final class ClientConnection implements ServerConnection, ReaderOwner {
+
+  private static final Logger LOGGER = System.getLogger(ClientConnection.class.getName());
+
+  /** The heap that a connection takes, with what Helidon has for it: measured, and rounded up. */
+  public static final int HEAP_BYTES = 48 << 10;
+
+  /** What encryption adds: the keys' state, and a record each way and one that was deciphered. */
+  private static final int TLS_BYTES = 64 << 10;
+
+  private final SeamContext context;
+  private final ClientChannel channel;
+  private final ClientReader reader;
+  private final ClientWriter writer;
+  private final ConnectionGuard guard;
+  private final HeapShare heap;
+  private final RequestEvents events;
+  private final ServerConnection helidon;
+  private final RequestLimit requests = new RequestLimit(this::requestEnded);
+  private final int place; // among the connections that there were when it came
+  private boolean between = true; // requests: nothing of the next one is there
+  private boolean closing; // with the present reply
+  private boolean old;
+  private volatile boolean stopping;
+
+  /** Counts from now on, until it was handled. */
+  ClientConnection(
+      SeamContext context,
+      ClientChannel channel,
+      ConnectionContext original,
+      ServerConnectionSelector http1,
+      Function<ClientConnection, RequestEvents> observers) {
+    this.context = context;
+    this.channel = channel;
+    reader = new ClientReader(this, channel, context.watch().rounds());
+    guard = new ConnectionGuard(channel, reader, context.limits());
+    writer = new ClientWriter(channel, guard, reader);
+    heap = new HeapShare(context.heap());
+    events = observers.apply(this);
+    place = context.watch().add(guard);
+    helidon = http1.connection(new HelidonContext(original, this));
+  }
+
+  /** The connection that a request came through. */
+  public static ClientConnection of(ServerRequest request) {
+    return HelidonContext.connection(request);
+  }
+
+  // ---- Its life --------------------------------------------------------------------------------
+
+  @Override
+  public void handle(Limit none) throws InterruptedException {
+    long bytes = HEAP_BYTES + (channel.isEncrypted() ? TLS_BYTES : 0);
+    boolean tooMany = place > context.limits().connectionCount();
+    boolean admitted = !tooMany && context.heap().takeForConnection(bytes);
+    try {
+      guard.opening();
+      if (!admitted) {
+        guard.lingering(); // it gets little time
+      }
+      channel.open();
+      if (admitted) {
+        helidon.handle(requests);
+      } else {
+        refuse(tooMany ? countRefusal() : heapRefusal());
+      }
+      linger();
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+    } catch (CloseConnectionException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+      if (closing) {
+        lingerQuietly();
+      }
+    } finally {
+      end(admitted ? bytes : 0);
+    }
+  }
+
+  private void end(long bytes) {
+    try {
+      if (!between) {
+        finishRequest();
+      }
+    } finally {
+      guard.close();
+      context.watch().remove(guard);
+      context.heap().giveBackOfConnection(bytes);
+    }
+  }
+
+  @Override
+  public Duration idleTime() {
+    return Duration.ZERO; // the watch ends what is idle
+  }
+
+  @Override
+  public void close(boolean interrupt) {
+    stopping = true; // it ends with its next reply
+    if (interrupt) {
+      guard.close();
+      helidon.close(true);
+    }
+  }
+
+  private void refuse(String message) throws IOException {
+    begin();
+    events.replying(503);
+    byte[] body = ErrorBody.json(message);
+    String head =
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\n"
+            + "Retry-After: 1\r\nConnection: close\r\nContent-Length: "
+            + body.length
+            + "\r\n\r\n";
+    channel.writeAll(ByteBuffer.wrap(head.getBytes(StandardCharsets.US_ASCII)));
+    channel.writeAll(ByteBuffer.wrap(body));
+  }
+
+  private String countRefusal() {
+    return "expected at most "
+        + context.limits().connectionCount()
+        + " connections at a time"
+        + context.connectionHint();
+  }
+
+  private String heapRefusal() {
+    return "connections hold "
+        + context.heap().takenByConnections()
+        + " and requests "
+        + context.heap().takenByRequests()
+        + " bytes of heap memory, and there is no more for them. Start the server with a larger"
+        + " heap (-Xmx).";
+  }
+
+  /**
+   * Closing with unread input makes the kernel drop what was written last: lets the client read it
+   * first, for a while.
+   */
+  private void linger() throws IOException {
+    guard.lingering();
+    channel.shutdownOutput();
+    reader.discard();
+  }
+
+  private void lingerQuietly() {
+    try {
+      linger();
+    } catch (IOException | CloseConnectionException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+    }
+  }
+
+  // ---- Its requests ----------------------------------------------------------------------------
+
+  @Override
+  public void awaiting() {
+    if (between) {
+      guard.idle();
+    }
+  }
+
+  @Override
+  public void received() {
+    if (between) {
+      begin();
+    }
+  }
+
+  private void begin() {
+    between = false;
+    guard.reading();
+    events.began();
+  }
+
+  @Override
+  public boolean isBetween() {
+    return between;
+  }
+
+  /** The status of a reply that Helidon is about to write. */
+  void replying(int status) {
+    events.replying(status);
+  }
+
+  private void finishRequest() {
+    between = true;
+    try {
+      events.ended();
+    } finally {
+      reader.requestEnded();
+      heap.giveBack();
+    }
+  }
+
+  /** The reply was written, and the body read; a next request may have come already. */
+  void requestEnded() {
+    finishRequest();
+    if (closing || stopping) {
+      closing = true;
+      throw new ClientGoneException();
+    }
+    reader.breathe();
+    if (reader.available() > 0) {
+      begin();
+    }
+  }
+
+  @Override
+  public boolean repeat(byte[] bytes, int from, int length) {
+    begin();
+    try {
+      events.repeated(bytes, from, length);
+    } catch (CloseConnectionException | UncheckedIOException e) {
+      LOGGER.log(Level.DEBUG, "connection ended", e);
+      closing = true;
+    } catch (RuntimeException | Error e) {
+      LOGGER.log(Level.ERROR, "connection failed", e);
+      closing = true;
+    } finally {
+      finishRequest();
+    }
+    if (closing) {
+      guard.close();
+      return false;
+    }
+    guard.idle();
+    return true;
+  }
+
+  /** Ends the connection, from any thread. */
+  public void giveUp() {
+    guard.close();
+  }
+
+  // ---- For the handlers of requests ------------------------------------------------------------
+
+  /** What hears of its requests. */
+  public RequestEvents events() {
+    return events;
+  }
+
+  /** What a client sends. */
+  public ClientReader reader() {
+    return reader;
+  }
+
+  /** What a client gets. */
+  public ClientWriter writer() {
+    return writer;
+  }
+
+  /** What the present request holds of the heap. */
+  @Override
+  public HeapShare heap() {
+    return heap;
+  }
+
+  /** The bytes and the addresses. */
+  public ClientChannel channel() {
+    return channel;
+  }
+
+  /** Nothing is read behind the present request, which says so to its client. */
+  public void closeAfterReply() {
+    closing = true;
+  }
+
+  /** Its connection ends with the reply. */
+  @Override
+  public void old() {
+    old = true;
+    closing = true;
+  }
+
+  /** Whether the client speaks HTTP/1.0. */
+  public boolean isOld() {
+    return old;
+  }
+
+  /** Whether that was said. */
+  public boolean closesAfterReply() {
+    return closing;
+  }
+
+  /** Since when the present request is read, by the clock of System.nanoTime. */
+  public long readingSinceNs() {
+    return guard.readingSinceNs();
+  }
+
+  /**
+   * The handler waits for the answer to a request, and does not touch the body until {@link
+   * #answered}. Meanwhile the client is looked after: {@code cancel} is run, by another thread,
+   * when it went away.
+   */
+  public void running(Runnable cancel) {
+    guard.running(cancel);
+  }
+
+  /**
+   * As {@link #running}, between the parts of a reply: the handler waits for what the next one is
+   * made of, for a few seconds at most.
+   */
+  public void resting(Runnable cancel) {
+    guard.resting(cancel);
+  }
+
+  /** The handler has an answer, or a failure. */
+  public void answered() {
+    guard.answered();
+  }
+
+  /** Whether the client went away while its request ran. */
+  public boolean isClientGone() {
+    return guard.clientGone();
+  }
+
+  @Override
+  public SeamLimits limits() {
+    return context.limits();
+  }
+
+  @Override
+  public boolean timedOut() {
+    return guard.timedOut();
+  }
+}

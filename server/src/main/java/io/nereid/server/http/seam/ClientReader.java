@@ -1,0 +1,348 @@
+package io.nereid.server.http.seam;
+
+import io.helidon.common.buffers.DataReader;
+import io.helidon.http.DirectHandler.EventType;
+import io.helidon.http.RequestException;
+import io.helidon.http.Status;
+import io.helidon.webserver.CloseConnectionException;
+import io.nereid.server.shared.HeapArrays;
+import io.nereid.server.shared.HeapShare;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.channels.CancelledKeyException;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.Arrays;
+import java.util.concurrent.locks.LockSupport;
+import jdk.management.VirtualThreadSchedulerMXBean;
+
+/**
+ * Gives Helidon the bytes that a client sends, and lets the bytes of tensors pass it by: they go
+ * from the socket to their memory, and Helidon gets as many bytes that mean nothing, so that its
+ * count of the body comes out. The connection's thread uses it; while a request runs the watch
+ * does.
+ */
+public final class ClientReader implements RepeatRounds.Member {
+
+  private static final int FIRST_BYTES = 1 << 10;
+  private static final int MOST_BYTES = 16 << 10;
+
+  /** The time that one connection keeps a processor while others wait: 64 of them take 6 ms. */
+  private static final long TURN_NS = 200_000;
+
+  private static final VirtualThreadSchedulerMXBean SCHEDULER =
+      ManagementFactory.getPlatformMXBean(VirtualThreadSchedulerMXBean.class);
+
+  /** Largest piece of a segment for one read: a byte buffer has an int for its size. */
+  private static final long PIECE_BYTES = 1L << 30;
+
+  /** What Helidon gets for bytes that passed it by, many or few. Nobody writes to it. */
+  private static final byte[] PASSED = new byte[64 << 10];
+
+  private static final byte[] FEW_PASSED = new byte[4 << 10];
+
+  private final ReaderOwner connection;
+  private final RepeatRounds rounds;
+  private final ClientChannel channel;
+  private final DataReader reader = DataReader.create(this::supply);
+  private byte[] buffer = new byte[FIRST_BYTES];
+  private byte[] early; // read by the watch; null: nothing
+  private boolean ended; // seen by the watch
+  private long supplied;
+  private long passed; // bytes that Helidon has still to get something for
+  private final KeptHead head = new KeptHead();
+  private SelectionKey key; // of the round that it waits in; null: in none
+  private int repeats; // since it entered the round
+  private volatile RepeatRounds.Round round; // null: the connection's own thread reads
+  private volatile Thread sleeper; // null: it is awake
+  private boolean serving; // by a round's thread, which then wakes the sleeper; guarded by this
+
+  private long breathedNs; // when others last had the processor
+  private long counted; // of the heap's budget, for what Helidon holds of the present request
+
+  ClientReader(ReaderOwner connection, ClientChannel channel, RepeatRounds rounds) {
+    this.connection = connection;
+    this.rounds = rounds;
+    this.channel = channel;
+  }
+
+  /** What Helidon reads from. */
+  DataReader helidon() {
+    return reader;
+  }
+
+  /** Bytes that Helidon got so far and has not made anything of. */
+  public int available() {
+    return reader.available();
+  }
+
+  /** Bytes that Helidon got so far, those included that stand for others. */
+  public long supplied() {
+    return supplied;
+  }
+
+  // ---- By Helidon ------------------------------------------------------------------------------
+
+  private byte[] supply() {
+    if (passed > 0) {
+      byte[] bytes =
+          passed >= PASSED.length
+              ? PASSED
+              : passed >= FEW_PASSED.length ? FEW_PASSED : new byte[(int) passed];
+      passed -= bytes.length;
+      supplied += bytes.length;
+      return bytes;
+    }
+    checkHeld(reader.available() + buffer.length);
+    connection.awaiting();
+    boolean first = connection.isBetween();
+    if (first && head.isExpected() && !channel.isEncrypted()) {
+      sleep();
+    }
+    int count = read(ByteBuffer.wrap(buffer));
+    connection.received();
+    byte[] bytes = Arrays.copyOf(buffer, count);
+    if (first) {
+      head.came(bytes);
+      bytes = firstBytes(bytes);
+    }
+    if (count == buffer.length && count < MOST_BYTES) {
+      buffer = new byte[4 * count];
+    }
+    supplied += bytes.length;
+    return bytes;
+  }
+
+  private byte[] firstBytes(byte[] came) {
+    FirstBytes understood = FirstBytes.of(came);
+    if (understood.isOld()) {
+      connection.old();
+    }
+    return understood.bytes();
+  }
+
+  /**
+   * Helidon holds a chunk, or the line before it, until it is whole: that counts, and has a limit.
+   */
+  private void checkHeld(long held) {
+    if (held <= MOST_BYTES * 2) {
+      return;
+    }
+    if (held > connection.limits().heldBytes() + MOST_BYTES * 2) {
+      throw RequestException.builder()
+          .type(EventType.BAD_REQUEST)
+          .status(Status.REQUEST_ENTITY_TOO_LARGE_413)
+          .setKeepAlive(false)
+          .message("a chunk of the request body exceeds the maximum allowed value")
+          .build();
+    }
+    long cost = HeapArrays.cost((int) Math.min(held, Integer.MAX_VALUE / 2));
+    if (cost > counted) {
+      heap().take(cost - counted);
+      counted = cost;
+    }
+  }
+
+  private HeapShare heap() {
+    return connection.heap();
+  }
+
+  /** At least one byte; fails at the end of what the client sends. */
+  private int read(ByteBuffer to) {
+    int count = takeEarly(to);
+    if (count == 0 && !ended) {
+      try {
+        count = channel.read(to);
+      } catch (IOException e) {
+        throw connection.isBetween() ? new CloseConnectionException("reading failed", e) : gone();
+      }
+    }
+    if (count <= 0) {
+      throw gone();
+    }
+    return count;
+  }
+
+  private int takeEarly(ByteBuffer to) {
+    if (early == null) {
+      return 0;
+    }
+    int count = Math.min(early.length, to.remaining());
+    to.put(early, 0, count);
+    early = count == early.length ? null : Arrays.copyOfRange(early, count, early.length);
+    return count;
+  }
+
+  /** Why nothing follows: the client left, or took too long. */
+  private RuntimeException gone() {
+    if (!connection.timedOut()) {
+      return new ClientGoneException();
+    }
+    return RequestException.builder()
+        .type(EventType.BAD_REQUEST)
+        .status(Status.REQUEST_TIMEOUT_408)
+        .setKeepAlive(false)
+        .message(
+            "expected the whole request within "
+                + connection.limits().requestTime().toSeconds()
+                + " s; --http-request-timeout-secs sets the limit")
+        .build();
+  }
+
+  // ---- By the handler --------------------------------------------------------------------------
+
+  /**
+   * Reads some of the next bytes of a body, at least one, straight to memory. Helidon must hold
+   * none of the body, and is told of as many bytes when it reads on.
+   */
+  public long readPast(MemorySegment to, long offset, long count) {
+    int read = read(to.asSlice(offset, Math.min(count, PIECE_BYTES)).asByteBuffer());
+    passed += read;
+    return read;
+  }
+
+  /**
+   * Gives the processor to others that wait for it, if this thread has had it for a while: a
+   * virtual thread that finds its input there never stops by itself.
+   */
+  public void breathe() {
+    long nowNs = System.nanoTime();
+    if (nowNs - breathedNs > TURN_NS) {
+      breathedNs = nowNs;
+      if (SCHEDULER.getQueuedVirtualThreadCount() > 0) {
+        Thread.yield(); // alone it would wake another carrier for nothing
+        breathedNs = System.nanoTime();
+      }
+    }
+  }
+
+  /** The present request, with a body of as many bytes, may pass Helidon by if it is repeated. */
+  public void keepHead(long bodyBytes) {
+    head.keep((int) Math.min(bodyBytes, KeptHead.MOST_BYTES));
+  }
+
+  /** The present request is about to wait, or to take long: others are not to wait for it. */
+  public void stepAside() {
+    RepeatRounds.Round mine = round;
+    if (mine != null) {
+      mine.stepAside(this);
+    }
+  }
+
+  /** Whether other connections wait for the thread that serves this one. */
+  boolean isInRound() {
+    return round != null;
+  }
+
+  /** The request is done with: its bytes are not held any more. */
+  void requestEnded() {
+    counted = 0; // the share gives them back
+  }
+
+  /** Reads over what the client still sends, until it sends nothing. */
+  void discard() throws IOException {
+    int count;
+    do {
+      count = channel.read(ByteBuffer.wrap(buffer));
+    } while (count > 0);
+  }
+
+  // ---- Repeats ---------------------------------------------------------------------------------
+
+  /** The connection's own thread sleeps while a round serves repeats. */
+  private void sleep() {
+    repeats = 0;
+    sleeper = Thread.currentThread();
+    if (rounds.take(this)) {
+      while (sleeper != null) {
+        LockSupport.park(this);
+        Thread.interrupted(); // by a stop, which closes the connection
+      }
+    }
+    sleeper = null;
+    head.left(repeats);
+  }
+
+  @Override
+  public void enter(RepeatRounds.Round itsRound, Selector selector) {
+    try {
+      round = itsRound;
+      channel.configureBlocking(false);
+      key = channel.socket().register(selector, SelectionKey.OP_READ, this);
+    } catch (IOException | CancelledKeyException e) {
+      leave();
+      wake();
+    }
+  }
+
+  @Override
+  public synchronized boolean beginServing() {
+    serving = sleeper != null;
+    return serving;
+  }
+
+  @Override
+  public synchronized boolean endServing() {
+    serving = false;
+    return channel.isOpen();
+  }
+
+  @Override
+  public boolean serveRepeat(byte[] bytes) {
+    try {
+      int count = channel.read(ByteBuffer.wrap(bytes));
+      if (count == 0) {
+        return true;
+      }
+      if (count > 0 && head.repeats(bytes, count)) {
+        repeats++;
+        return connection.repeat(bytes, head.length(), count - head.length()) && head.isKept();
+      }
+      ended = count < 0;
+      early = count < 0 ? null : Arrays.copyOf(bytes, count);
+    } catch (IOException e) {
+      ended = true;
+    }
+    return false;
+  }
+
+  @Override
+  public void leave() {
+    if (key != null) {
+      key.cancel();
+    }
+    try {
+      channel.configureBlocking(true);
+    } catch (IOException e) {
+      ended = true;
+    }
+    round = null;
+  }
+
+  @Override
+  public synchronized void wake() {
+    Thread thread = sleeper;
+    if (thread != null && !serving) {
+      sleeper = null;
+      LockSupport.unpark(thread);
+    }
+  }
+
+  // ---- By the watch ----------------------------------------------------------------------------
+
+  /** Whether the client is still there; the channel does not wait. Bytes that came are kept. */
+  boolean probe() throws IOException {
+    if (early != null) {
+      return true;
+    }
+    ByteBuffer some = ByteBuffer.allocate(FIRST_BYTES);
+    int count = channel.read(some);
+    ended = count < 0;
+    if (count > 0) {
+      early = Arrays.copyOf(some.array(), count);
+    }
+    return !ended;
+  }
+}

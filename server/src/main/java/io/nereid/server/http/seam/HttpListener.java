@@ -1,0 +1,284 @@
+package io.nereid.server.http.seam;
+
+import io.helidon.common.buffers.BufferData;
+import io.helidon.http.DirectHandler;
+import io.helidon.http.HeaderValues;
+import io.helidon.http.Headers;
+import io.helidon.http.ServerResponseHeaders;
+import io.helidon.http.Status;
+import io.helidon.webserver.ConnectionContext;
+import io.helidon.webserver.ErrorHandling;
+import io.helidon.webserver.WebServer;
+import io.helidon.webserver.http.DirectHandlers;
+import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http1.Http1Config;
+import io.helidon.webserver.http1.Http1ConnectionListener;
+import io.helidon.webserver.http1.Http1ConnectionSelector;
+import io.helidon.webserver.spi.ServerConnection;
+import io.helidon.webserver.spi.ServerConnectionSelector;
+import io.nereid.server.shared.ConnectionRefusals;
+import io.nereid.server.tls.ServerTlsOptions;
+import io.nereid.server.tls.TlsSettings;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+/**
+ * Helidon's web server at one port, with our connections around its own: it listens, accepts,
+ * parses, routes and answers. Whoever starts the frontends opens it, and whoever stops them stops
+ * it.
+ */
+public final class HttpListener {
+
+  private static final String HTTP_1 = "http/1.1";
+
+  /** Connections that the system keeps while they wait to be accepted. */
+  private static final int BACKLOG = 1024;
+
+  private static final long POLL_NS = 2_000_000;
+
+  /** How long connections that are given up may take to notice. */
+  private static final long LEAVE_NS = 1_000_000_000;
+
+  /** Helidon's own limit of a stop, which is never reached: {@link #stop} has one. */
+  private static final Duration GRACE = Duration.ofDays(1);
+
+  private final WebServer server;
+  private final ConnectionWatch watch;
+
+  private HttpListener(WebServer server, ConnectionWatch watch) {
+    this.server = server;
+    this.watch = watch;
+  }
+
+  /**
+   * Listens; returns when connections are accepted.
+   *
+   * @param name the name of the port in the log
+   * @param tls how connections are encrypted; empty: they are not
+   * @param context what its connections share, whose watch it closes in the end
+   * @param observers makes what hears of the requests of a connection
+   * @param routing where requests lead
+   * @param ended is run when the port accepts no more although nobody stopped it
+   * @throws NereidException if the port is not to be had
+   */
+  public static HttpListener open(
+      String name,
+      InetAddress address,
+      int port,
+      Optional<ServerTlsOptions> tls,
+      SeamContext context,
+      Function<ClientConnection, RequestEvents> observers,
+      HttpRouting.Builder routing,
+      Runnable ended) {
+    try {
+      PollerStart.await();
+      checkFree(address, port);
+      AcceptedChannels accepted = new AcceptedChannels();
+      Selector selector =
+          new Selector(context, observers, accepted, tls.map(TlsSettings::open).orElse(null));
+      int most = context.limits().connectionCount();
+      WebServer server =
+          WebServer.builder()
+              .name(name)
+              .address(address)
+              .port(port)
+              .backlog(BACKLOG)
+              .shutdownHook(false)
+              .shutdownGracePeriod(GRACE)
+              .protocolsDiscoverServices(false)
+              .featuresDiscoverServices(false)
+              .maxTcpConnections(most + ConnectionRefusals.of(most))
+              .maxPayloadSize(-1)
+              .writeBufferSize(0)
+              .connectionOptions(accepted)
+              .addConnectionSelector(selector)
+              .contentEncoding(new AsTheyCome())
+              .errorHandling(ErrorHandling.builder().includeEntity(true).build())
+              .directHandlers(directHandlers())
+              .addRouting(routing)
+              .build();
+      SurvivingProvider.open(server::start, ended);
+      if (!server.isRunning()) {
+        throw cannotListen(address, port, "see the log");
+      }
+      return new HttpListener(server, context.watch());
+    } catch (RuntimeException | Error e) {
+      context.watch().close();
+      throw e;
+    }
+  }
+
+  /** Fails with a clear text where Helidon would log a stack trace. */
+  private static void checkFree(InetAddress address, int port) {
+    try (ServerSocket probe = new ServerSocket()) {
+      probe.setReuseAddress(true); // as the listening one has it
+      probe.bind(new InetSocketAddress(address, port));
+    } catch (IOException e) {
+      throw cannotListen(address, port, e.getMessage());
+    }
+  }
+
+  private static NereidException cannotListen(InetAddress address, int port, String why) {
+    return new NereidException(
+        StatusCode.UNAVAILABLE,
+        "expected to listen at "
+            + address.getHostAddress()
+            + ":"
+            + port
+            + ", got nothing ("
+            + why
+            + "): is the port in use, or the address of another machine?");
+  }
+
+  /** Helidon's text in place of one that repeats what the client sent. */
+  private static final String UNSAFE = "Bad request, see server log";
+
+  private static final String TOO_LONG = "Header size exceeded";
+
+  /** Requests that cannot be read are told so in JSON, as all others. */
+  private static DirectHandlers directHandlers() {
+    DirectHandlers.Builder handlers = DirectHandlers.builder();
+    for (DirectHandler.EventType type : DirectHandler.EventType.values()) {
+      handlers.addHandler(type, HttpListener::tell);
+    }
+    return handlers.build();
+  }
+
+  private static DirectHandler.TransportResponse tell(
+      DirectHandler.TransportRequest request,
+      DirectHandler.EventType type,
+      Status status,
+      ServerResponseHeaders headers,
+      String message) {
+    Status told = status;
+    String text = message;
+    if (type == DirectHandler.EventType.INTERNAL_ERROR || text == null || text.startsWith(UNSAFE)) {
+      told = status.code() == 500 ? Status.BAD_REQUEST_400 : status; // its parser gave up
+      text = "expected a request line as METHOD PATH HTTP/1.1, and header fields as Name: value";
+    } else if (text.equals(TOO_LONG) || status.code() == 414) {
+      told = Status.create(431, "Request Header Fields Too Large");
+      text = "the head of the request is too long; --http-max-header-size sets the limit";
+    }
+    headers.set(HeaderValues.CONTENT_TYPE_JSON);
+    return DirectHandler.TransportResponse.builder()
+        .status(told)
+        .headers(headers)
+        .keepAlive(false)
+        .entity(ErrorBody.json(text))
+        .build();
+  }
+
+  /** Where it listens. */
+  public int port() {
+    return server.port();
+  }
+
+  /** How many connections are open. */
+  public int connectionCount() {
+    return watch.count();
+  }
+
+  /**
+   * Accepts nothing more, lets requests that have begun finish, and closes all connections.
+   *
+   * @param timeout when requests that are still under way are given up
+   * @return whether all of them finished
+   */
+  public boolean stop(Duration timeout) {
+    long deadlineNs = System.nanoTime() + timeout.toNanos();
+    // Helidon closes the port, tells all connections, and waits until their threads have ended.
+    Thread stop = Thread.ofVirtual().name("nrd-http-stop").start(server::stop);
+    while (watch.isBusy() && System.nanoTime() - deadlineNs < 0) {
+      LockSupport.parkNanos(POLL_NS);
+    }
+    boolean finished = !watch.isBusy();
+    watch.closeIdle();
+    watch.abortAll();
+    while (stop.isAlive() && System.nanoTime() - deadlineNs < LEAVE_NS) {
+      LockSupport.parkNanos(POLL_NS);
+    }
+    watch.closeAll();
+    watch.close();
+    return finished;
+  }
+
+  /** Puts a connection of ours around each of Helidon's. */
+  private static final class Selector implements ServerConnectionSelector {
+
+    private final SeamContext context;
+    private final Function<ClientConnection, RequestEvents> observers;
+    private final AcceptedChannels accepted;
+    private final TlsSettings tls; // null: bytes travel as they are
+    private final Http1ConnectionSelector http1;
+
+    Selector(
+        SeamContext context,
+        Function<ClientConnection, RequestEvents> observers,
+        AcceptedChannels accepted,
+        TlsSettings tls) {
+      this.context = context;
+      this.observers = observers;
+      this.accepted = accepted;
+      this.tls = tls;
+      int headBytes = context.limits().headBytes();
+      Http1Config config =
+          Http1Config.builder()
+              .maxPrologueLength(headBytes)
+              .maxHeadersSize(headBytes)
+              .sendKeepAliveHeader(false)
+              .addSendListener(new ReplyHeads())
+              .build();
+      http1 = Http1ConnectionSelector.builder().config(config).build();
+    }
+
+    @Override
+    public int bytesToIdentifyConnection() {
+      return 0;
+    }
+
+    @Override
+    public Support supports(BufferData data) {
+      return Support.SUPPORTED;
+    }
+
+    @Override
+    public Set<String> supportedApplicationProtocols() {
+      return Set.of(HTTP_1);
+    }
+
+    @Override
+    public ServerConnection connection(ConnectionContext original) {
+      SocketChannel socket = accepted.take(original.remotePeer().address());
+      ClientChannel channel =
+          tls == null
+              ? new PlainChannel(socket)
+              : new TlsChannel(socket, () -> tls.newEngine(HTTP_1));
+      return new ClientConnection(context, channel, original, http1, observers);
+    }
+  }
+
+  /** Tells a connection of the head of each reply, those included that no route has made. */
+  private static final class ReplyHeads implements Http1ConnectionListener {
+    @Override
+    public void status(ConnectionContext context, Status status) {
+      ((HelidonContext) context).connection().replying(status.code());
+    }
+
+    @Override
+    public void headers(ConnectionContext context, Headers headers) {
+      if (headers.containsToken(HeaderValues.CONNECTION_CLOSE)) {
+        ((HelidonContext) context).connection().closeAfterReply(); // Helidon would read on
+      }
+    }
+  }
+}

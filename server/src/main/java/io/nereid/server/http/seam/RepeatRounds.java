@@ -1,0 +1,193 @@
+package io.nereid.server.http.seam;
+
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Serves requests that repeat the last one of their connection, past Helidon. The thread of a round
+ * waits for several connections whose own threads sleep in their readers. It serves a request whose
+ * head is, byte for byte, the last one that Helidon parsed and routed on that connection, and hands
+ * everything else to the sleeping thread. A request that has to wait, or that takes longer than it
+ * was thought to, keeps the thread: another one goes round in its place, and the connection is its
+ * own thread's again when the request is answered. There are half as many rounds as processors.
+ */
+final class RepeatRounds {
+
+  private static final Logger LOGGER = System.getLogger(RepeatRounds.class.getName());
+
+  /** A connection as a round sees it. All but {@link #wake} are for the round's thread. */
+  interface Member {
+
+    /** From now on the round reads. */
+    void enter(Round round, Selector selector);
+
+    /** Whether the round may serve the connection, whose own thread sleeps on. */
+    boolean beginServing();
+
+    /** Serves a repeat; false: what came is for the connection's own thread. */
+    boolean serveRepeat(byte[] bytes);
+
+    /** The request is served: whether there may be another one. */
+    boolean endServing();
+
+    /** The round reads no more. */
+    void leave();
+
+    /** The connection's own thread goes on, unless a round's thread is about to wake it. */
+    void wake();
+  }
+
+  /** The time of one request after which another thread goes round. */
+  private static final long LONG_NS = 2_000_000;
+
+  private final Round[] rounds =
+      new Round[Math.max(1, Runtime.getRuntime().availableProcessors() / 2)];
+  private final AtomicInteger next = new AtomicInteger();
+  private volatile boolean closed;
+
+  /** Takes a connection whose thread is about to sleep; false: there is no round to be had. */
+  boolean take(Member reader) {
+    Round round = round(Math.floorMod(next.getAndIncrement(), rounds.length));
+    return round != null && round.take(reader);
+  }
+
+  private synchronized Round round(int index) {
+    try {
+      if (rounds[index] == null && !closed) {
+        rounds[index] = new Round();
+      }
+      return rounds[index];
+    } catch (IOException e) {
+      LOGGER.log(Level.DEBUG, "no round", e);
+      return null; // there is no descriptor: connections keep their threads
+    }
+  }
+
+  /** Puts other threads in the place of those that have served one request for long. */
+  synchronized void look() {
+    for (Round round : rounds) {
+      if (round != null) {
+        round.look();
+      }
+    }
+  }
+
+  synchronized void close() {
+    closed = true;
+    for (Round round : rounds) {
+      if (round != null) {
+        round.selector.wakeup();
+      }
+    }
+  }
+
+  /** Some connections, and the thread that waits for them. */
+  final class Round {
+
+    private final Selector selector = Selector.open();
+    private final Queue<Member> arrivals = new ConcurrentLinkedQueue<>();
+    private Thread owner; // guarded by this
+    private Member served; // by the owner; null: none; guarded by this
+    private long sinceNs;
+
+    Round() throws IOException {
+      start();
+    }
+
+    private synchronized void start() {
+      owner = Thread.ofPlatform().daemon().name("nrd-http-round").start(this::run);
+    }
+
+    private boolean take(Member reader) {
+      arrivals.add(reader);
+      selector.wakeup();
+      return true;
+    }
+
+    private void run() {
+      byte[] bytes = new byte[KeptHead.MOST_BYTES];
+      try {
+        while (isOwner() && !closed) {
+          for (Member reader = arrivals.poll(); reader != null; reader = arrivals.poll()) {
+            reader.enter(this, selector);
+          }
+          selector.select();
+          SelectionKey[] ready = selector.selectedKeys().toArray(SelectionKey[]::new);
+          selector.selectedKeys().clear();
+          for (SelectionKey key : ready) {
+            if (!serve((Member) key.attachment(), bytes)) {
+              return;
+            }
+          }
+        }
+      } catch (IOException | RuntimeException | Error e) {
+        LOGGER.log(Level.ERROR, "a round failed", e);
+        if (isOwner() && !closed) {
+          start(); // the connections stay
+        }
+      } finally {
+        if (closed) {
+          closeSelector();
+        }
+      }
+    }
+
+    private void closeSelector() {
+      try {
+        selector.close();
+      } catch (IOException e) {
+        // The process keeps its descriptor.
+      }
+    }
+
+    private synchronized boolean isOwner() {
+      return owner == Thread.currentThread();
+    }
+
+    /** Serves what a connection has sent; whether this thread still goes round. */
+    private boolean serve(Member reader, byte[] bytes) {
+      if (!reader.beginServing()) {
+        return true; // it was closed
+      }
+      synchronized (this) {
+        served = reader;
+        sinceNs = System.nanoTime();
+      }
+      boolean stays = reader.serveRepeat(bytes);
+      boolean stillOwner;
+      synchronized (this) {
+        stillOwner = isOwner();
+        served = stillOwner ? null : served;
+      }
+      stays &= reader.endServing() && stillOwner;
+      if (!stays) {
+        if (stillOwner) {
+          reader.leave();
+        }
+        reader.wake();
+      }
+      return stillOwner;
+    }
+
+    /** The request that the owner serves is about to wait, or has taken long. */
+    synchronized void stepAside(Member reader) {
+      if (served == reader && owner != null) {
+        served = null;
+        reader.leave();
+        start();
+      }
+    }
+
+    private synchronized void look() {
+      if (served != null && System.nanoTime() - sinceNs > LONG_NS) {
+        stepAside(served);
+      }
+    }
+  }
+}

@@ -1,0 +1,14 @@
+package io.nereid.server.http.seam;
+
+import io.nereid.server.shared.HeapBudget;
+
+/**
+ * What the connections of a port share.
+ *
+ * @param limits the most that clients may ask
+ * @param watch all connections
+ * @param heap the memory that connections and requests may hold
+ * @param connectionHint the end of the message to a client that comes when there are too many
+ */
+public record SeamContext(
+    SeamLimits limits, ConnectionWatch watch, HeapBudget heap, String connectionHint) {}

@@ -1,0 +1,106 @@
+package io.nereid.server.http.seam;
+
+import java.io.IOException;
+import java.net.ProtocolFamily;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.Pipe;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.nio.channels.spi.AbstractSelector;
+import java.nio.channels.spi.SelectorProvider;
+
+/**
+ * The JDK's own channels, but for the sockets that Helidon listens at: those accept on when
+ * descriptors or memory run out ({@link SurvivingListener}), where Helidon ends its server for
+ * good. The JVM makes the only one, and calls it from any thread.
+ */
+public final class SurvivingProvider extends SelectorProvider {
+
+  private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
+  private static final String HELIDON = "io.helidon.";
+
+  private static SurvivingListener opened; // guarded by the class
+
+  private final SelectorProvider jdk = findJdk();
+
+  /** For the JVM. */
+  public SurvivingProvider() {}
+
+  /**
+   * Has the JVM use it, unless it has made its first channel already, or does not export its own
+   * provider: the jar that is started asks for that. Then Helidon's listener is as Helidon made it.
+   */
+  public static void install() {
+    if (System.getProperty(PROPERTY) == null && findJdk() != null) {
+      System.setProperty(PROPERTY, SurvivingProvider.class.getName());
+    }
+  }
+
+  private static SelectorProvider findJdk() {
+    try {
+      return (SelectorProvider)
+          Class.forName("sun.nio.ch.DefaultSelectorProvider").getMethod("get").invoke(null);
+    } catch (ReflectiveOperationException e) {
+      return null;
+    }
+  }
+
+  /** Opens a server; {@code ended} is run when its port accepts no more though nobody closed it. */
+  static synchronized void open(Runnable opening, Runnable ended) {
+    opened = null;
+    opening.run();
+    if (opened != null) {
+      opened.onEnd(ended);
+    }
+  }
+
+  private static boolean isHelidon(StackWalker.StackFrame frame) {
+    return frame.getClassName().startsWith(HELIDON);
+  }
+
+  @Override
+  public ServerSocketChannel openServerSocketChannel() throws IOException {
+    ServerSocketChannel channel = jdk.openServerSocketChannel();
+    if (!StackWalker.getInstance().walk(frames -> frames.anyMatch(SurvivingProvider::isHelidon))) {
+      return channel;
+    }
+    SurvivingListener listener = new SurvivingListener(this, channel, jdk.openSelector());
+    opened = listener;
+    return listener;
+  }
+
+  @Override
+  public ServerSocketChannel openServerSocketChannel(ProtocolFamily family) throws IOException {
+    return jdk.openServerSocketChannel(family);
+  }
+
+  @Override
+  public SocketChannel openSocketChannel() throws IOException {
+    return jdk.openSocketChannel();
+  }
+
+  @Override
+  public SocketChannel openSocketChannel(ProtocolFamily family) throws IOException {
+    return jdk.openSocketChannel(family);
+  }
+
+  @Override
+  public DatagramChannel openDatagramChannel() throws IOException {
+    return jdk.openDatagramChannel();
+  }
+
+  @Override
+  public DatagramChannel openDatagramChannel(ProtocolFamily family) throws IOException {
+    return jdk.openDatagramChannel(family);
+  }
+
+  @Override
+  public Pipe openPipe() throws IOException {
+    return jdk.openPipe();
+  }
+
+  @Override
+  public AbstractSelector openSelector() throws IOException {
+    return jdk.openSelector();
+  }
+}

@@ -1,0 +1,138 @@
+package io.nereid.server.http;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.nereid.Nereid;
+import io.nereid.NereidOptions;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.server.shared.ServerState;
+import io.nereid.types.DataType;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Clients that ask for more than their share, and the others beside them. */
+class FairnessTest {
+
+  private static final int POOL_BYTES = 64 << 20;
+  private static final int LARGE_BYTES = 12 << 20;
+
+  private static byte[] head(int bytes) {
+    String json =
+        "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,"
+            + bytes / Float.BYTES
+            + "],\"parameters\":{\"binary_data_size\":"
+            + bytes
+            + "}}],\"parameters\":{\"binary_data_output\":true}}";
+    String head =
+        "POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nInference-Header-Content-Length: "
+            + json.length()
+            + "\r\nContent-Length: "
+            + (json.length() + bytes)
+            + "\r\n\r\n"
+            + json;
+    return head.getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** Heads that announce large tensors, of which nothing comes: each takes memory of the pool. */
+  @Test
+  void announcedTensorsDoNotTakeThePoolFromOthers() throws Exception {
+    NereidOptions options = NereidOptions.builder().poolByteLimit(POOL_BYTES).build();
+    List<RawClient> attackers = new ArrayList<>();
+    try (Nereid nereid = Nereid.open(RepositoryOptions.builder().explicit().build(), options)) {
+      nereid.load(TestServer.identity("FP32", DataType.FP32).build());
+      ServerState state = ServerState.builder(nereid).build();
+      HttpServer server = HttpServer.start(state, HttpOptions.DEFAULT);
+      try {
+        for (int i = 0; i < 10; i++) {
+          attackers.add(new RawClient(server.port()).send(head(LARGE_BYTES)));
+        }
+        TestServer.await(
+            () -> nereid.poolStatistics().liveBytes() >= 2 * LARGE_BYTES, "no head was read");
+        try (RawClient small = new RawClient(server.port())) {
+          small.send(head(64)).send(new byte[64]).receive().expect(200);
+        }
+        // The slow ones are given up as soon as another one wants their place.
+        TestServer.await(() -> isServed(server.port()), "there is no place for a large tensor");
+      } finally {
+        for (RawClient attacker : attackers) {
+          attacker.close();
+        }
+        server.stop(Duration.ZERO);
+      }
+    }
+  }
+
+  private static boolean isServed(int port) {
+    try (RawClient large = new RawClient(port)) {
+      return large.send(head(LARGE_BYTES)).send(new byte[LARGE_BYTES]).receive().status() == 200;
+    } catch (IOException e) {
+      return false; // it was told so before it had sent everything
+    }
+  }
+
+  /** Clients that send on and on keep their threads busy: others have their turns meanwhile. */
+  @Test
+  void othersHaveTheirTurnsBesideRequestsInARow() throws Exception {
+    int clients = 8;
+    int count = 1500;
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    for (int i = 0; i < count; i++) {
+      all.writeBytes(
+          "GET /v2/models/stats HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+    }
+    AtomicInteger answered = new AtomicInteger();
+    CountDownLatch started = new CountDownLatch(clients);
+    List<Thread> threads = new ArrayList<>();
+    try (TestServer server = new TestServer().identity(DataType.FP32);
+        RawClient victim = server.connect()) {
+      victim.get("/v2/health/live").expect(200);
+      for (int i = 0; i < clients; i++) {
+        threads.add(
+            Thread.ofPlatform()
+                .start(() -> ask(server, all.toByteArray(), count, started, answered)));
+      }
+      started.await();
+      for (int i = 0; i < 20; i++) {
+        victim.get("/v2/health/live").expect(200);
+      }
+      assertTrue(answered.get() < clients * count, "all others were answered first");
+      for (Thread thread : threads) {
+        thread.join();
+      }
+    }
+  }
+
+  private static void ask(
+      TestServer server,
+      byte[] requests,
+      int count,
+      CountDownLatch started,
+      AtomicInteger answered) {
+    try (RawClient client = server.connect()) {
+      Thread sender =
+          Thread.ofVirtual()
+              .start(() -> {
+                try {
+                  client.send(requests);
+                } catch (IOException e) {
+                  throw new AssertionError(e);
+                }
+              });
+      for (int i = 0; i < count; i++) {
+        client.receive().expect(200);
+        answered.incrementAndGet();
+        started.countDown();
+      }
+      sender.join();
+    } catch (IOException | InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+}
