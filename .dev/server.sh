@@ -11,7 +11,7 @@ readonly most_ready_mb=80 most_loaded_mb=330
 
 # And processor time until the server is ready and has answered its first requests over gRPC, in ms. Most
 # of it is the compilers'; the limit allows for machines that are half as fast.
-readonly most_first_ms=6500 first_requests=20000
+readonly most_first_ms=16000 first_requests=20000
 
 server_usage() {
   cat <<'USAGE'
@@ -116,21 +116,28 @@ server_cpu() { awk '{ print ($14 + $15) * 10000 }' "/proc/$1/stat"; }
 
 # ---- Loads ----------------------------------------------------------------------------------------
 
-# name, protocol, body and how many requests are under way.
+# name, protocol, body, connections, and for gRPC how many requests are under way on each.
 server_loads() {
   cat <<'LOADS'
 http-16-8 h1 http-16 8
 http-16-32 h1 http-16 32
+http-16-ids-8 ids http-16 8
 http-16-ids-32 ids http-16 32
+http-16-ids-500 ids http-16 500
+http-16-ids-1000 ids http-16 1000
 http-16-half-open perf-rate 16 32
 http-json-8 h1 json 8
+http-150528-1 h1 http-150528 1
 http-150528-8 h1 http-150528 8
-http2-16-8 h2 http-16 8
-http2-150528-8 h2 http-150528 8
-grpc-16-32 grpc grpc-16 32
-grpc-150528-1 grpc grpc-150528 1
-grpc-150528-8 grpc grpc-150528 8
-grpc-150528-32 grpc grpc-150528 32
+http-150528-32 h1 http-150528 32
+grpc-16-1x8 grpc grpc-16 1 8
+grpc-16-1x32 grpc grpc-16 1 32
+grpc-16-8x4 grpc grpc-16 8 4
+grpc-16-32x1 grpc grpc-16 32 1
+grpc-16-500x1 grpc grpc-16 500 1
+grpc-150528-1x1 grpc grpc-150528 1 1
+grpc-150528-1x8 grpc grpc-150528 1 8
+grpc-150528-1x32 grpc grpc-150528 1 32
 LOADS
 }
 
@@ -148,14 +155,13 @@ server_figures() {
 
 # Sends one of the loads to a server; the rest is what h2load is told: for how long, what to write down.
 server_send() {
-  local name=$1 kind=$2 body=$3 count=$4 options=() url http=http_$1 grpc=grpc_$1
-  shift 4
+  local name=$1 kind=$2 body=$3 connections=$4 each=$5 options=(-c "$4") url http=http_$1 grpc=grpc_$1
+  shift 5
   url=${!http}/v2/models/identity_fp32/infer
   case $kind in
-    h1) options=(--h1 -c "$count") ;;
-    h2) options=(-c 1 -m "$count" -w 20 -W 24) ;;
+    h1) options+=(--h1) ;;
     grpc)
-      options=(-c 1 -m "$count" -w 22 -W 24 -H content-type:application/grpc -H te:trailers)
+      options+=(-m "$each" -w 22 -W 24 -H content-type:application/grpc -H te:trailers)
       url=${!grpc}/inference.GRPCInferenceService/ModelInfer
       ;;
   esac
@@ -165,22 +171,22 @@ server_send() {
 
 # Loads a server once and prints the figures.
 server_load() {
-  local name=$1 seconds=$2 kind=$3 body=$4 count=$5 before http=http_$1 pid=pid_$1
+  local name=$1 seconds=$2 kind=$3 body=$4 connections=$5 each=${6:-1} before http=http_$1 pid=pid_$1
   case $kind in
     perf-rate) server_perf "${!http}" "$seconds" "$body" && return ;;
-    ids) server_ids "$name" "$seconds" "$body" "$count" && return ;;
+    ids) server_ids "$name" "$seconds" "$body" "$connections" && return ;;
   esac
   rm -f "$server_dir/requests.log"
   before=$(server_cpu "${!pid}")
-  server_send "$name" "$kind" "$body" "$count" -D "$seconds" "--log-file=$server_dir/requests.log"
+  server_send "$name" "$kind" "$body" "$connections" "$each" -D "$seconds" "--log-file=$server_dir/requests.log"
   server_figures "$seconds" $(($(server_cpu "${!pid}") - before))
 }
 
 # A closed loop of requests whose JSON has an id each, by wrk.
 server_ids() {
-  local name=$1 seconds=$2 body=$3 count=$4 before http=http_$1 pid=pid_$1
+  local name=$1 seconds=$2 body=$3 connections=$4 before http=http_$1 pid=pid_$1
   before=$(server_cpu "${!pid}")
-  wrk -t 1 -c "$count" -d "$seconds" -s "$root/.dev/ids.lua" "${!http}" -- \
+  wrk -t 1 -c "$connections" -d "$seconds" -s "$root/.dev/ids.lua" "${!http}" -- \
     "$server_dir/$body" "$(<"$server_dir/$body.length")" >"$server_dir/wrk.log"
   awk -v cpu=$(($(server_cpu "${!pid}") - before)) '
     /^answered/ && $4 { print "some failed"; exit }
@@ -199,7 +205,7 @@ server_perf() {
 # That is the median of the last eight of fifteen: the largest is one in which nobody else used the machine.
 server_first_seconds() {
   local sent=() warm s
-  server_load "$1" 16 grpc grpc-16 32 >/dev/null
+  server_load "$1" 16 grpc grpc-16 1 32 >/dev/null
   mapfile -t sent < <(awk '$2 == 200 { print $1 }' "$server_dir/requests.log" | sort -n | awk '
     NR == 1 { first = $1 }
     { n[int(($1 - first) / 1000000)]++ }
@@ -225,15 +231,15 @@ server_starts() {
 }
 
 server_all_loads() {
-  local seconds=$1 only=$2 name kind body count order=(this) side figures
+  local seconds=$1 only=$2 name kind body connections each order=(this) side figures
   shift 2
   (($# == 1)) || order=(base this this base)
   printf '%-20s %-5s %9s %8s %8s %8s %8s %8s\n' load tree req/s 'CPU us' 'p50 ms' p99 p99.9 longest
-  while read -r name kind body count; do
+  while read -r name kind body connections each; do
     [[ $name =~ $only ]] || continue
-    for side in "$@"; do server_load "$side" "$seconds" "$kind" "$body" "$count" >/dev/null </dev/null; done
+    for side in "$@"; do server_load "$side" "$seconds" "$kind" "$body" "$connections" "$each" >/dev/null </dev/null; done
     for side in "${order[@]}"; do
-      figures=$(server_load "$side" "$seconds" "$kind" "$body" "$count" </dev/null)
+      figures=$(server_load "$side" "$seconds" "$kind" "$body" "$connections" "$each" </dev/null)
       [[ $name != http-16-32 ]] || saturation=$(awk '{ print int($1) }' <<<"$figures")
       printf '%-20s %-5s %s\n' "$name" "$side" "$figures"
     done
@@ -253,7 +259,7 @@ server_hold() {
 server_guard_first() {
   local pid=pid_this started spent
   started=$(($(server_cpu "${!pid}") / 1000))
-  server_send this grpc grpc-16 32 -n "$first_requests"
+  server_send this grpc grpc-16 1 32 -n "$first_requests"
   spent=$(($(server_cpu "${!pid}") / 1000))
   say "processor time: $started ms until ready, $((spent - started)) for the first $first_requests requests, at most $most_first_ms together"
   if ((spent > most_first_ms)); then
@@ -270,7 +276,7 @@ server_guard() {
   read -r -a figures < <(server_memory this)
   server_hold 'when ready' "$most_ready_mb" "${figures[1]}"
   server_guard_first
-  for load in 'h1 http-150528 32' 'h1 json 32' 'grpc grpc-150528 32' 'grpc grpc-16 32'; do
+  for load in 'h1 http-150528 32' 'h1 json 32' 'grpc grpc-150528 1 32' 'grpc grpc-16 1 32'; do
     # shellcheck disable=SC2086
     server_load this 4 $load >/dev/null
   done
