@@ -28,7 +28,7 @@ import java.util.function.Function;
  */
 final class AcceptHandler extends ChannelInboundHandlerAdapter {
 
-  /** How long nothing is accepted after a failure. */
+  /** The time for which nothing is accepted after a failure. */
   private static final long PAUSE_MS = 50;
 
   private final int most;

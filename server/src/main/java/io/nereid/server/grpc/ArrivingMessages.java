@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class ArrivingMessages extends Http2FrameListenerDecorator {
 
-  /** How much of a message has to arrive within its time, where that is not all. */
+  /** The bytes of a message that have to arrive within its time, unless fewer are left. */
   static final long PROGRESS_BYTES = 1 << 20;
 
   private final Http2ConnectionHandler connection;
@@ -194,7 +194,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     }
   }
 
-  /** Whether replies wait for the client to read. */
+  /** True if replies wait for the client to read. */
   private boolean hasReplies() {
     Http2RemoteFlowController flow = connection.encoder().flowController();
     try {
@@ -206,7 +206,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
   }
 
   private boolean isStuck(Http2Stream stream, UnfinishedMessage message) {
-    // What gRPC has not taken shows that the server is it who lets the client wait.
+    // Bytes that gRPC has not taken show that the server lets the client wait.
     boolean waitsForServer = connection.decoder().flowController().unconsumedBytes(stream) > 0;
     return !message.gotOn(waitsForServer ? 0 : PROGRESS_BYTES, time.toNanos());
   }
@@ -235,14 +235,14 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
   }
 
   /**
-   * Where a stream is within its messages, each of which has five bytes in front: whether it is
-   * compressed, and its length. For one thread.
+   * The place of a stream within its messages, each of which has five bytes in front that tell
+   * whether it is compressed, and its length. For one thread.
    */
   private static final class UnfinishedMessage {
 
     private static final int PREFIX_BYTES = 5;
 
-    /** What each frame of a message takes beside its bytes: gRPC holds them one by one. */
+    /** Memory that each frame takes beside its bytes: gRPC holds them one by one. */
     private static final int FRAME_BYTES = 256;
 
     private int prefixCount; // bytes of the prefix that are there
@@ -252,7 +252,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     private long progressBytes; // since the time below
     private long progressNs = System.nanoTime();
 
-    /** Whether a stream that was between messages is so behind these bytes. */
+    /** True if a stream that was between messages is so behind these bytes. */
     static boolean areWhole(ByteBuf data) {
       int position = data.readerIndex();
       int left = data.readableBytes();
@@ -297,17 +297,17 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       }
     }
 
-    /** Whether the last message is complete. */
+    /** True if the last message is complete. */
     boolean isWhole() {
       return prefixCount == 0;
     }
 
-    /** What its prefix says; 0 where that is not there. */
+    /** The length that its prefix says; 0 where that is not there. */
     long length() {
       return prefixCount == PREFIX_BYTES ? length : 0;
     }
 
-    /** How many bytes are held of it. */
+    /** The bytes that are held of it. */
     long heldBytes() {
       return heldBytes;
     }

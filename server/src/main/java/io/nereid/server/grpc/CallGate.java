@@ -27,8 +27,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What every call passes, on its event loop, before it is served: whether the client may make it,
- * whether the server can serve it now, and whether its replies are compressed.
+ * Every call passes this gate on its event loop before it is served. The gate decides whether the
+ * client may make it, whether the server can serve it now, and whether its replies are compressed.
  */
 final class CallGate implements ServerInterceptor {
 
@@ -86,7 +86,7 @@ final class CallGate implements ServerInterceptor {
     return next.startCall(call, headers);
   }
 
-  /** Why the call is refused; null when it may be made. */
+  /** The status of a call that is refused; null if it may be made. */
   private Status refusal(ServerCall<?, ?> call, Metadata headers) {
     byte[] broken = fieldWithLineEnd(headers);
     if (broken != null) {
@@ -173,7 +173,7 @@ final class CallGate implements ServerInterceptor {
     return HealthService.NAME.equals(service) ? HEALTH : METADATA;
   }
 
-  /** Whether the method can only be answered while the models are there. */
+  /** True if the method can only be answered while the models are there. */
   private static boolean needsModels(MethodDescriptor<?, ?> method) {
     return switch (group(method)) {
       case HEALTH -> false;

@@ -49,8 +49,8 @@ final class ConnectionLimit extends ServerTransportFilter {
   }
 
   /**
-   * What is thrown here reaches the transport, which looks for its own kind of exception in it and
-   * says goodbye with that one's code and text. Clients make UNAVAILABLE of this code.
+   * The transport catches this exception, looks for its own kind in it, and says goodbye with that
+   * one's code and text. Clients make UNAVAILABLE of this code.
    */
   private IllegalStateException refusal() {
     String reason =

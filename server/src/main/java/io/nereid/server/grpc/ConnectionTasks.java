@@ -6,9 +6,9 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 /**
- * What the calls of one connection have to do beside its event loop, on virtual threads: a few
- * tasks at a time, and each gives its carrier back behind it, so that one client that asks without
- * waiting keeps nobody else waiting. The loop adds tasks; their threads take the next ones.
+ * Runs the tasks of one connection that must not hold its event loop, on virtual threads: a few at
+ * a time, and each gives its carrier back behind it, so that one client that asks without waiting
+ * keeps nobody else waiting. The loop adds tasks; their threads take the next ones.
  */
 final class ConnectionTasks {
 

@@ -105,7 +105,7 @@ final class ContentsDecoder {
     return foreign == 0 ? null : FIELD_TYPES[Integer.numberOfTrailingZeros(foreign)];
   }
 
-  /** Whether elements are in more than one field. */
+  /** True if elements are in more than one field. */
   boolean isAmbiguous() {
     return Integer.bitCount(fieldsSeen) > 1;
   }

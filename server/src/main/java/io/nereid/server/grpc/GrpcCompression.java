@@ -12,15 +12,15 @@ import java.io.OutputStream;
 import java.util.zip.Deflater;
 import java.util.zip.GZIPOutputStream;
 
-/** How hard the server works to make replies smaller, for clients that take them compressed. */
+/** The effort to make replies smaller, for clients that take them compressed. */
 public enum GrpcCompression {
   /** Nothing. */
   NONE(Deflater.NO_COMPRESSION),
-  /** What is fastest. */
+  /** The fastest. */
   LOW(Deflater.BEST_SPEED),
-  /** What is usual. */
+  /** The usual one. */
   MEDIUM(6),
-  /** What makes them smallest. */
+  /** The one that makes them smallest. */
   HIGH(Deflater.BEST_COMPRESSION);
 
   /** The name of the only encoding beside none. */

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * How long gRPC's connections live, and how the server finds out whether their clients still do.
+ * The life of gRPC's connections, and the pings that tell whether their clients are still there.
  *
  * @param pingAfter how long a connection is silent before its client is pinged
  * @param pingTimeout when a client that does not answer is taken for dead
@@ -21,7 +21,7 @@ public record GrpcKeepAlive(
     Optional<Duration> maxAge,
     Optional<Duration> maxAgeGrace) {
 
-  /** What applies when nothing is said. */
+  /** The times of a server that is told none. */
   public static final GrpcKeepAlive DEFAULT =
       new GrpcKeepAlive(
           Duration.ofHours(2),

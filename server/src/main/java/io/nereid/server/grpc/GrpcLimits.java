@@ -4,7 +4,7 @@ import io.nereid.server.shared.Durations;
 import java.time.Duration;
 
 /**
- * How much a client may ask of the gRPC frontend.
+ * Limits of what a client may ask of the gRPC frontend.
  *
  * @param messageBytes the largest message that is received, after decompression
  * @param unfinishedBytes most bytes of messages that are not complete, of all connections together;
@@ -22,10 +22,10 @@ public record GrpcLimits(
     int callCount,
     int connectionCount) {
 
-  /** What a connection holds of the heap: measured with thousands of them, rounded up. */
+  /** The heap that a connection holds: measured with thousands of them, rounded up. */
   public static final int CONNECTION_BYTES = 16 << 10;
 
-  /** What applies when nothing is said. Messages are then as large as gRPC can have them. */
+  /** The limits of a server that is told none: messages are as large as gRPC can have them. */
   public static final GrpcLimits DEFAULT =
       new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(120), 16 << 10, 10_000, 10_000);
 

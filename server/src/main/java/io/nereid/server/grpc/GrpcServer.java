@@ -57,7 +57,7 @@ public final class GrpcServer implements AutoCloseable {
   /** Open calls may take 1 of so many parts of the heap. */
   private static final int HEAP_SHARES = 16;
 
-  /** How long calls that are given up may take to notice. */
+  /** The time in which calls that are given up have to notice. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
 
   private final ServerState state;
@@ -83,7 +83,7 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   /**
-   * Whether the port can be listened at, which is known long before {@link #start} could tell.
+   * True if the port can be listened at, which is known long before {@link #start} could tell.
    *
    * @throws NereidException when it cannot
    */

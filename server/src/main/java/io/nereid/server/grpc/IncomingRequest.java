@@ -88,7 +88,7 @@ final class IncomingRequest implements AutoCloseable {
         : failure;
   }
 
-  /** Why it cannot be sent; null: it can. */
+  /** The reason why it cannot be sent; null: it can. */
   Throwable failure() {
     return failure;
   }
@@ -123,12 +123,12 @@ final class IncomingRequest implements AutoCloseable {
     return request;
   }
 
-  /** How its outputs are wanted; null when it failed. */
+  /** The wanted forms of its outputs; null when it failed. */
   OutputForms forms() {
     return forms;
   }
 
-  /** Whether a stream is to end with an empty response where the model sends no final one. */
+  /** True if a stream is to end with an empty response where the model sends no final one. */
   boolean enablesEmptyFinal() {
     return message.parameters() != null && message.parameters().enablesEmptyFinal();
   }

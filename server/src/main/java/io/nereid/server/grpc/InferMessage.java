@@ -162,7 +162,7 @@ final class InferMessage {
 
     private static final DataType[] TYPES = DataType.values();
 
-    /** How many messages the contents are nested in, their own included. */
+    /** The number of messages that the contents are nested in, their own included. */
     private static final int CONTENTS_DEPTH = 2;
 
     /** Beyond this a shape is not even kept to be told about: models take far fewer dimensions. */
@@ -174,7 +174,7 @@ final class InferMessage {
     private int rank;
     private MessageParameters parameters; // null: there are none
 
-    /** Whether there is an {@code InferTensorContents}, be it empty. */
+    /** True if there is an {@code InferTensorContents}, be it empty. */
     private boolean hasContents;
 
     // At most one of these three is not null.
@@ -227,7 +227,7 @@ final class InferMessage {
       in.countPart();
       int length = in.readLength();
       hasContents = true;
-      // What follows might change what this means, as a second occurrence would.
+      // Fields that follow might change the meaning of this one, as a second occurrence would.
       boolean last = length == in.remaining() && wire == null;
       Tensor tensor = last ? builder.typed(this, length) : null;
       long outer = in.enter(length);
@@ -322,7 +322,7 @@ final class InferMessage {
       placed = tensor;
     }
 
-    /** What was decoded straight into the tensor; null when nothing was. */
+    /** The contents that were decoded straight into the tensor; null when none were. */
     ContentsDecoder typed() {
       return typed;
     }

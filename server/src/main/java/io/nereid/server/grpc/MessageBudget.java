@@ -23,7 +23,7 @@ final class MessageBudget {
           "send tensors raw and behind what describes them, or start the server with a larger heap"
               + " (-Xmx)");
 
-  /** How many times the length of a part reading and joining it takes of the heap. */
+  /** Reading and joining a part takes so many times its length of the heap. */
   private static final int COPIES = 3;
 
   private final long bytes;
@@ -57,12 +57,12 @@ final class MessageBudget {
     return bytes;
   }
 
-  /** What is held now. */
+  /** The bytes that are held now. */
   long taken() {
     return taken.get();
   }
 
-  /** Whether a message of that length can ever have its place. */
+  /** True if a message of that length can ever have its place. */
   boolean fits(long length) {
     return length <= bytes;
   }
@@ -87,7 +87,7 @@ final class MessageBudget {
     }
   }
 
-  /** Why a message that wanted so much was refused. */
+  /** The text for a message that wanted so much and was refused. */
   String refusal(long wanted) {
     String why =
         fits(wanted)

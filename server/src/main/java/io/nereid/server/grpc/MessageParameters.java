@@ -73,7 +73,7 @@ final class MessageParameters {
 
   // ---- What they say ---------------------------------------------------------------------------
 
-  /** Whether they say that a tensor is in shared memory, or goes there. */
+  /** True if they say that a tensor is in shared memory, or goes there. */
   boolean nameSharedMemory() {
     return values.containsKey(SHARED_MEMORY_REGION);
   }
@@ -97,7 +97,7 @@ final class MessageParameters {
     };
   }
 
-  /** Whether a stream is to end with an empty response where the model sends no final one. */
+  /** True if a stream is to end with an empty response where the model sends no final one. */
   boolean enablesEmptyFinal() {
     return bool(ENABLE_EMPTY_FINAL);
   }

@@ -242,7 +242,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
 
   // ---- Lending its contents to the transport ---------------------------------------------------
 
-  /** Whether all contents can be sent from where they lie. */
+  /** True if all contents can be sent from where they lie. */
   boolean isNative() {
     for (MemorySegment segment : contents) {
       if (!segment.isNative()) {

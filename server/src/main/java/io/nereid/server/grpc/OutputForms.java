@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * How a request wants its outputs: plain, as classes, or written to shared memory. It owns the
- * slices of shared memory that the request uses, also for inputs, until it is closed.
+ * The forms in which a request wants its outputs: plain, as classes, or written to shared memory.
+ * It owns the slices of shared memory that the request uses, also for inputs, until it is closed.
  */
 final class OutputForms implements AutoCloseable {
 

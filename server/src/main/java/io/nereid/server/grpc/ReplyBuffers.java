@@ -23,7 +23,7 @@ final class ReplyBuffers extends AbstractByteBufAllocator {
   /** Replies with fewer bytes are copied, which is cheaper. */
   static final int LEAST_BYTES = 64 << 10;
 
-  /** What stands before each message: whether it is compressed, and its length. */
+  /** Each message has these in front: whether it is compressed, and its length. */
   private static final int PREFIX_BYTES = 5;
 
   /** The longest buffer that grpc-java asks for. */

@@ -28,7 +28,7 @@ final class RequestBuilder {
   private Model model; // null: not known
   private InferRequest request; // null: none was begun
 
-  /** Whether all further contents are set aside. */
+  /** True if all further contents are set aside. */
   private boolean aside;
 
   /** For a message that is about to be read. */

@@ -25,7 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the server is and how it is, and its settings for traces and for the log. */
+/** Methods for the server's name and health, and its settings for traces and the log. */
 final class ServerMethods {
 
   private final ServerState state;

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
  */
 final class ServiceMethods {
 
-  /** What makes a reply of a request. What it throws is the call's status. */
+  /** Makes a reply of a request. Its exception becomes the call's status. */
   @FunctionalInterface
   interface Answer<Q, R> {
     R to(Q request);

@@ -26,7 +26,7 @@ final class SharedLimit {
     return Math.max(little, most / PARTS);
   }
 
-  /** Whether connections hold more than half, so that others may soon have too little. */
+  /** True if connections hold more than half, so that others may soon have too little. */
   boolean isScarce() {
     return taken.get() > most / 2;
   }
@@ -36,7 +36,7 @@ final class SharedLimit {
     return new Share();
   }
 
-  /** What one connection holds. Its event loop is the only thread that calls it. */
+  /** The part that one connection holds. Its event loop is the only thread that calls it. */
   final class Share {
     private long held;
 

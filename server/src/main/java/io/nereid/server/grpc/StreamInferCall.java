@@ -36,7 +36,7 @@ final class StreamInferCall extends TensorCall {
   private final List<HeaderForwarding.Field> forwarded = forwarded(); // to each of its requests
   private final Set<StreamInferCall> open; // all that are not over
 
-  /** Whether the first failure ends the stream, as clients can ask with metadata. */
+  /** True if the first failure ends the stream, as clients can ask with metadata. */
   private final boolean failsAsCall;
 
   /** Requests whose last response was not written yet. */
@@ -45,7 +45,7 @@ final class StreamInferCall extends TensorCall {
   /** The requests under way that are answered in the order in which they came. */
   private final ArrayDeque<StreamedRequest> ordered = new ArrayDeque<>();
 
-  /** What will be written when the transport has room. */
+  /** The responses that are written when the transport has room. */
   private final ArrayDeque<Ready> ready = new ArrayDeque<>();
 
   private boolean asked = true; // grpc-java for a message, which has not come yet

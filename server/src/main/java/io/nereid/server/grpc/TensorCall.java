@@ -41,7 +41,7 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
       Metadata.Key.of("tracestate", Metadata.ASCII_STRING_MARSHALLER);
 
   /**
-   * What all such calls of a server share.
+   * The parts that all such calls of a server share.
    *
    * @param forwarding which metadata becomes parameters; empty: none
    * @param paces how quick the models are
@@ -67,12 +67,12 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
     this.shared = shared;
   }
 
-  /** Whether this is the thread of the event loop. */
+  /** True if this is the thread of the event loop. */
   final boolean isOnLoop() {
     return Thread.currentThread() == loopThread;
   }
 
-  /** How quick a model is, which decides whether the event loop may execute its requests. */
+  /** The pace of a model, which decides whether the event loop may execute its requests. */
   final ExecutionPace pace(Model model) {
     return shared.paces.of(model);
   }
@@ -104,7 +104,7 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
 
   // ---- Traces ----------------------------------------------------------------------------------
 
-  /** Whether any request is traced. */
+  /** True if any request is traced. */
   final boolean isTracing() {
     return shared.tracing.isOn();
   }

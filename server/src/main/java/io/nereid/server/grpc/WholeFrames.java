@@ -97,7 +97,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     begun.writeBytes(bytes, Math.max(0, Math.min(most, bytes.readableBytes())));
   }
 
-  /** Where the last frame ends that is whole, or is not waited for. */
+  /** The end of the last frame that is whole, or is not waited for. */
   private int endOfWhole(ByteBuf bytes) {
     int end = bytes.writerIndex();
     int preface = Math.min(prefaceLeft, bytes.readableBytes());
@@ -125,7 +125,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     begun.writeBytes(bytes, from, count);
   }
 
-  /** Whether a head goes on behind a frame. */
+  /** True if a head goes on behind a frame. */
   private void lookAt(ByteBuf bytes, int at) {
     int type = bytes.getByte(at + TYPE_AT);
     if (type == HEADERS || type == CONTINUATION) {

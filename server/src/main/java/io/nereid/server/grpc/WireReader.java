@@ -32,7 +32,7 @@ final class WireReader {
   static final int END_GROUP = 4;
   static final int FIXED32 = 5;
 
-  /** How deep messages and groups may be nested, as in protobuf-java. */
+  /** The depth to which messages and groups may be nested, as in protobuf-java. */
   private static final int DEPTH_LIMIT = 100;
 
   /**
@@ -46,7 +46,7 @@ final class WireReader {
 
   private static final int CHUNK_BYTES = 16 << 10;
 
-  /** How much is allocated because a length says so, where nothing shows that it is true. */
+  /** Bytes that are allocated because a length says so, before anything shows that it is true. */
   private static final int TRUSTED_BYTES = 64 << 10;
 
   private final InputStream stream; // null: all there is is the first chunk

@@ -25,12 +25,12 @@ final class WireWriter {
     return bytes;
   }
 
-  /** Where the first byte is. */
+  /** The index of the first byte. */
   int begin() {
     return begin;
   }
 
-  /** Where the last byte ends. */
+  /** The index behind the last byte. */
   int end() {
     return end;
   }

@@ -17,7 +17,7 @@ import java.util.Map;
 /** Serves the console's pages, and what they ask for; for the requests of one exchange. */
 final class ConsoleHandler {
 
-  /** What keeps a page of the console from being used by others, and from using others. */
+  /** Header fields that keep other pages from using the console's, and these from using others. */
   static final List<Header> SAFETY =
       List.of(
           HeaderValues.createCached(

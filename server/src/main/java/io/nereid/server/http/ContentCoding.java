@@ -27,7 +27,7 @@ enum ContentCoding {
 
   private static final int GZIP_MAGIC = 0x1f;
 
-  /** What is copied at a time. */
+  /** Bytes that are copied at a time. */
   private static final int PIECE_BYTES = 16 << 10;
 
   private final String coding;
@@ -43,7 +43,7 @@ enum ContentCoding {
     return field;
   }
 
-  /** What a request's Content-Encoding says. */
+  /** The coding that a request's Content-Encoding names. */
   static ContentCoding ofRequest(String value) {
     if (value.isEmpty()) {
       return NONE;
@@ -62,7 +62,7 @@ enum ContentCoding {
         "gzip, deflate");
   }
 
-  /** What a request's Accept-Encoding prefers; the first of those that it likes as much. */
+  /** The coding that an Accept-Encoding prefers: the first of those that it likes as much. */
   static ContentCoding preferred(String value) {
     if (value.isEmpty()) {
       return NONE;
@@ -113,8 +113,8 @@ enum ContentCoding {
   }
 
   /**
-   * What a request's body says that was sent compressed, whichever of the two ways it was. Its size
-   * is limited like that of any other body.
+   * The content of a request's body that was sent compressed, in either way. Its size is limited
+   * like that of any other body.
    */
   static final class Inflated {
 

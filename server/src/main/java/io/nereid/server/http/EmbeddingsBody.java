@@ -16,7 +16,7 @@ final class EmbeddingsBody {
 
   private static final int BYTES_OF_A_TOKEN = Long.BYTES;
 
-  /** What is asked for, all but the input. */
+  /** The members of the request, without the input. */
   private String model = "";
 
   private boolean base64;
@@ -53,7 +53,7 @@ final class EmbeddingsBody {
     return tokens;
   }
 
-  /** What a failure is about: the member that was read last; null: none. */
+  /** The member that was read last, which a failure is about; null: none. */
   String member() {
     return member;
   }

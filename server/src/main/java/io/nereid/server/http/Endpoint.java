@@ -4,9 +4,9 @@ import io.nereid.server.access.EndpointGroup;
 import java.util.List;
 
 /**
- * What can be asked for, by which methods, and at which paths. Paths are patterns of Helidon's
- * routing; those without a slash in front are below the console's path. A request belongs to the
- * first endpoint one of whose patterns it matches.
+ * The endpoints of the HTTP frontend, with their methods and their paths. Paths are patterns of
+ * Helidon's routing; those without a slash in front are below the console's path. A request belongs
+ * to the first endpoint one of whose patterns it matches.
  */
 enum Endpoint {
   INFER("POST", "/v2/models/{model}/infer", "/v2/models/{model}/versions/{version}/infer"),
@@ -87,7 +87,7 @@ enum Endpoint {
     return patterns;
   }
 
-  /** What it is restricted and granted with; null for what does not exist. */
+  /** The group that it is restricted and granted with; null for an unknown path. */
   EndpointGroup group() {
     return switch (this) {
       case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
@@ -123,7 +123,7 @@ enum Endpoint {
     };
   }
 
-  /** Whether a POST changes what the server does for everybody. */
+  /** True if a POST changes what the server does for everybody. */
   boolean isChange() {
     return switch (this) {
       case MODEL_LOAD,
@@ -141,22 +141,22 @@ enum Endpoint {
     };
   }
 
-  /** Whether a POST runs a model. */
+  /** True if a POST runs a model. */
   boolean isInference() {
     return this == INFER || this == GENERATE || this == GENERATE_STREAM;
   }
 
-  /** Whether it is as OpenAI has it, failures too. */
+  /** True if it is as OpenAI has it, failures too. */
   boolean isOpenAi() {
     return this == EMBEDDINGS || this == EMBEDDING_MODELS;
   }
 
-  /** Whether it belongs to the console. */
+  /** True if it belongs to the console. */
   boolean isConsole() {
     return ordinal() >= CONSOLE_ABOUT.ordinal() && this != UNKNOWN;
   }
 
-  /** Whether everybody may ask: what a page is made of, and what it may do. */
+  /** True if everybody may ask: what a page is made of, and what it may do. */
   boolean isPublic() {
     return this == CONSOLE_FILE || this == CONSOLE_ABOUT;
   }
@@ -166,12 +166,12 @@ enum Endpoint {
     return patterns.get(versioned ? 1 : 0);
   }
 
-  /** What the Allow field names. */
+  /** The methods that the Allow field names. */
   String allow() {
     return allow;
   }
 
-  /** Whether the answer depends on which models there are. */
+  /** True if the answer depends on which models there are. */
   boolean needsModels() {
     return switch (this) {
       case SERVER_METADATA,

@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.util.Optional;
 
 /**
- * What the handlers of all connections share.
+ * The parts that the handlers of all connections share.
  *
  * @param state the server
  * @param limits what clients may ask of the server

@@ -82,7 +82,7 @@ final class HttpExchange {
     body.startGiven(bytes, from, length);
   }
 
-  /** Whether it does. */
+  /** True if it does. */
   boolean isRepeated() {
     return response == null;
   }

@@ -16,7 +16,7 @@ final class HttpFailure extends RuntimeException {
 
   private final Status status;
 
-  /** Whether the framing of the connection is in doubt, so that nothing more is read from it. */
+  /** True if the framing of the connection is in doubt, so that nothing more is read from it. */
   private final boolean closing;
 
   /** A header field that the reply needs; null: none. */
@@ -63,7 +63,7 @@ final class HttpFailure extends RuntimeException {
     };
   }
 
-  /** What the reply says. */
+  /** The status of the reply. */
   Status status() {
     return status;
   }
@@ -73,7 +73,7 @@ final class HttpFailure extends RuntimeException {
     return field;
   }
 
-  /** Whether the connection ends with the reply. */
+  /** True if the connection ends with the reply. */
   boolean closing() {
     return closing;
   }

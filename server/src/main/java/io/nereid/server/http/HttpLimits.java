@@ -5,7 +5,7 @@ import io.nereid.server.shared.Durations;
 import java.time.Duration;
 
 /**
- * How much a client may ask of the HTTP frontend.
+ * Limits of what a client may ask of the HTTP frontend.
  *
  * @param bodyBytes the largest request body, and the largest tensor that JSON may expand to
  * @param headBytes the longest request line and header fields together
@@ -27,7 +27,7 @@ public record HttpLimits(
   /** The least for {@code headBytes}: a path with a model's name has to fit. */
   public static final int LEAST_HEAD_BYTES = 256;
 
-  /** What applies when nothing is said. */
+  /** The limits of a server that is told none. */
   public static final HttpLimits DEFAULT =
       new HttpLimits(
           64L << 20,

@@ -81,7 +81,7 @@ public record HttpOptions(
     exitTimeout = Durations.limited(exitTimeout);
   }
 
-  /** Whether a text is an origin as browsers send it, or {@code *}. */
+  /** True if a text is an origin as browsers send it, or {@code *}. */
   public static boolean isOrigin(String text) {
     return text.length() <= MAX_ORIGIN_LENGTH && ORIGIN.matcher(text).matches();
   }

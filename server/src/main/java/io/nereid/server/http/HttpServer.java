@@ -55,12 +55,12 @@ public final class HttpServer {
         options.tls().map(ServerTlsOptions::isMutual).orElse(false));
   }
 
-  /** Where it listens. */
+  /** The port at which it listens. */
   public int port() {
     return listener.port();
   }
 
-  /** How many connections are open. */
+  /** The number of open connections. */
   public int connectionCount() {
     return listener.connectionCount();
   }

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
-/** What traces say of HTTP, by OpenTelemetry's semantic conventions for servers. */
+/** Attributes of HTTP in traces, by OpenTelemetry's semantic conventions for servers. */
 final class HttpTrace {
 
   private HttpTrace() {}

@@ -41,7 +41,7 @@ final class InferRequestParser {
   private final KeptText kept = new KeptText();
   private final byte[] one = new byte[1];
 
-  // Of the present request.
+  // The present request's own.
   private Model model;
   private InferRequest request;
   private RequestSlices slices;
@@ -50,7 +50,7 @@ final class InferRequestParser {
   private String id = "";
   private int idAt; // where the text has it; -1: nowhere
 
-  /** Whether the text says it all: nothing came from elements in it, or from shared memory. */
+  /** True if the text says it all: nothing came from elements in it, or from shared memory. */
   private boolean repeatable;
 
   private record BinaryInput(InputDescription input, Tensor tensor) {}
@@ -62,12 +62,12 @@ final class InferRequestParser {
     json = new JsonReader(limits.jsonDepth());
   }
 
-  /** What the last request wants, after it was parsed. */
+  /** The outputs that the last request wants, after it was parsed. */
   WantedOutputs outputs() {
     return outputs;
   }
 
-  /** What the last request calls itself; empty: nothing, or nothing so far. */
+  /** The id of the last request; empty: it has none, or none so far. */
   String id() {
     return id;
   }

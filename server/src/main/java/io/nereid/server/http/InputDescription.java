@@ -4,7 +4,7 @@ import io.nereid.model.TensorSpec;
 import io.nereid.server.json.JsonException;
 import io.nereid.types.DataType;
 
-/** What the JSON says about one input, in whatever order it says it. */
+/** The description of one input in JSON, whose members come in any order. */
 final class InputDescription {
 
   /** No binary_data_size was given. */
@@ -15,16 +15,16 @@ final class InputDescription {
   long[] shape;
   long binaryByteSize = NOT_BINARY;
 
-  /** What is said of shared memory. */
+  /** The place of the input in shared memory. */
   final RequestParameters.RegionParameters region = new RequestParameters.RegionParameters();
 
-  /** Whether there are elements in JSON. */
+  /** True if there are elements in JSON. */
   boolean hasData;
 
   /** The elements, when they came before what they are; else null. */
   byte[] setAside;
 
-  /** Whether enough is known to read the elements. */
+  /** True if enough is known to read the elements. */
   boolean isDescribed() {
     return name != null && type != null && shape != null;
   }
@@ -41,7 +41,7 @@ final class InputDescription {
     }
   }
 
-  /** Whether the data is in one place, and only there. */
+  /** True if the data is in one place, and only there. */
   void checkSource() {
     boolean binary = binaryByteSize != NOT_BINARY;
     if ((hasData ? 1 : 0) + (binary ? 1 : 0) + (region.isGiven() ? 1 : 0) != 1) {
@@ -59,7 +59,7 @@ final class InputDescription {
     }
   }
 
-  /** Whether there is a form of the type in JSON. */
+  /** True if there is a form of the type in JSON. */
   static void checkJsonType(String input, DataType type) {
     if (type == DataType.FP16 || type == DataType.BF16) {
       throw HttpFailure.badRequest(
@@ -70,7 +70,7 @@ final class InputDescription {
     }
   }
 
-  /** Whether this is what the model expects; an input that it does not know is not judged here. */
+  /** True if this is what the model expects; an input that it does not know is not judged here. */
   void checkType(TensorSpec spec, String model) {
     if (spec != null && spec.dataType() != type) {
       throw HttpFailure.badRequest(
@@ -112,7 +112,7 @@ final class InputDescription {
     }
   }
 
-  /** Whether what is not JSON has the size that shape and type ask for. */
+  /** True if what is not JSON has the size that shape and type ask for. */
   void checkByteSize(long given, String model) {
     if (type.isFixedSize() && given != byteSize()) {
       throw HttpFailure.badRequest(

@@ -87,7 +87,7 @@ final class KeptText {
         : null;
   }
 
-  /** Where what is plain ends: at a quote, an escape, a control character or one beyond ASCII. */
+  /** The end of the plain part: a quote, an escape, a control character or one beyond ASCII. */
   private static int plainEnd(byte[] bytes, int from) {
     int at = from;
     while (bytes[at] >= ' ' && bytes[at] != '"' && bytes[at] != '\\') {

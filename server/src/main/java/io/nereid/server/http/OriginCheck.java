@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
  */
 final class OriginCheck {
 
-  /** What a page that is let in may do, as its browser asks first. */
+  /** The answer to a browser that asks first what a page may do that is let in. */
   static final List<Header> PREFLIGHT_FIELDS =
       List.of(
           HeaderValues.createCached("Access-Control-Allow-Methods", "GET, HEAD, POST"),
@@ -47,7 +47,7 @@ final class OriginCheck {
     return origin != null && (allowed.contains(origin) || allowed.contains(ANY));
   }
 
-  /** Whether a browser asks what a page that is let in may do. */
+  /** True if a browser asks what a page that is let in may do. */
   boolean isPreflight(ProtocolHead head) {
     return !allowed.isEmpty()
         && head.method().equals("OPTIONS")
@@ -104,7 +104,7 @@ final class OriginCheck {
   }
 
   /**
-   * Whether a page came from here. One that is called by a name may have come from anywhere: its
+   * True if a page came from here. One that is called by a name may have come from anywhere: its
    * owner can let the name mean this machine afterwards.
    */
   private static boolean isOwn(String origin, String host) {
@@ -116,7 +116,7 @@ final class OriginCheck {
   }
 
   /**
-   * Whether browsers send such a body, a form or a text, without asking first. curl's default is
+   * True if browsers send such a body, a form or a text, without asking first. curl's default is
    * let in.
    */
   private static boolean isForm(String contentType) {

@@ -220,7 +220,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
     execution.request = null;
   }
 
-  /** What is cancelled when the client goes away. One object, so that no request makes another. */
+  /** The request that is cancelled when the client goes away. All requests use one object. */
   private static final class Execution implements Runnable {
     /** Null: none runs. Published to the thread below by what says that a request runs. */
     private InferRequest request;
@@ -304,7 +304,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
     return known;
   }
 
-  /** How a line of the log about the present request begins. */
+  /** The beginning of a line of the log about the present request. */
   private String failed() {
     ProtocolHead head = exchange.head();
     return "request "

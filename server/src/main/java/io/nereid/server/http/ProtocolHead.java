@@ -40,7 +40,7 @@ final class ProtocolHead {
     this.forwarding = forwarding;
   }
 
-  /** Where the path leads. */
+  /** The endpoint and the names that the path leads to. */
   Route route() {
     return route;
   }
@@ -50,7 +50,7 @@ final class ProtocolHead {
     return prologue.method().text();
   }
 
-  /** Whether only the head of the reply is wanted. */
+  /** True if only the head of the reply is wanted. */
   boolean isHeadMethod() {
     return method().equals("HEAD");
   }

@@ -38,7 +38,7 @@ final class RequestBody implements ByteSource {
   private byte[] text = {};
   private int textAt;
 
-  // Of the present request.
+  // The present request's own.
   private ServerRequest request;
   private InputStream stream; // Helidon's; null: nothing was asked for
   private ContentCoding.Inflated inflated; // null: the body is read as it came
@@ -243,7 +243,7 @@ final class RequestBody implements ByteSource {
     return taken;
   }
 
-  /** Whether the next byte is still in the socket, and is to be taken as it is. */
+  /** True if the next byte is still in the socket, and is to be taken as it is. */
   private boolean isDirect() {
     return inflated == null
         && given == null
@@ -282,14 +282,14 @@ final class RequestBody implements ByteSource {
     return text;
   }
 
-  /** Where in {@link #takeText} the text begins. */
+  /** The index in {@link #takeText} at which the text begins. */
   int textAt() {
     return textAt;
   }
 
   // ---- Its end ---------------------------------------------------------------------------------
 
-  /** Whether the rest may be read over: it will come, and is not more than that. */
+  /** True if the rest may be read over: it will come, and is not more than that. */
   boolean isSkippable(long most) {
     boolean awaitsLeave =
         given == null && stream == null && request.headers().containsToken(HeaderValues.EXPECT_100);

@@ -7,8 +7,8 @@ import java.util.HexFormat;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * What is found out about the requests of a connection, one after the other, for the logs; writes
- * their lines where there is an access log. Used by the connection's thread.
+ * Collects for the logs what becomes known of the requests of a connection, one after the other,
+ * and writes their lines where there is an access log. Used by the connection's thread.
  */
 final class RequestLog {
 
@@ -40,7 +40,7 @@ final class RequestLog {
     }
   }
 
-  /** What the body calls the request. */
+  /** The id that the body gives the request. */
   void id(String given) {
     bodyId = given;
   }
@@ -50,7 +50,7 @@ final class RequestLog {
     version = chosen;
   }
 
-  /** What the client, or else this server, calls the present request. */
+  /** The id that the client, or else this server, gives the present request. */
   String requestId() {
     ProtocolHead head = exchange.head();
     if (head != null && head.requestId() != null) {

@@ -72,7 +72,7 @@ final class RequestParameters {
     };
   }
 
-  /** What the parameters of a tensor say about shared memory, in whatever order they say it. */
+  /** The parameters of a tensor about shared memory, which come in any order. */
   static final class RegionParameters {
 
     private static final long NOT_GIVEN = -1;

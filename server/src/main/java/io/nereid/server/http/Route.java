@@ -5,7 +5,7 @@ import io.helidon.http.RoutedPath;
 import io.nereid.server.console.ConsoleFiles;
 
 /**
- * What a request asks for, by the path that Helidon has matched.
+ * The endpoint of a request and the names in its path, as Helidon has matched them.
  *
  * @param endpoint what is asked for
  * @param model the model's name; empty where the path names none

@@ -128,7 +128,7 @@ final class SettingsHandler {
     return settings;
   }
 
-  /** What the parser is at; what no setting can have is told by its kind. */
+  /** The parser's present value; one that no setting can have is told by its kind. */
   private static Object value(JsonReader parser) {
     return switch (parser.token()) {
       case TRUE -> Boolean.TRUE;

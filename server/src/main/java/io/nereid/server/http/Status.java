@@ -51,8 +51,8 @@ enum Status {
       case INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION, OUT_OF_RANGE -> BAD_REQUEST;
       case NOT_FOUND -> NOT_FOUND;
       case PERMISSION_DENIED -> FORBIDDEN;
-      // Of the runtime this means that the pool has no memory now: what a client sends too much of
-      // is refused before it gets there.
+      // The runtime means that the pool has no memory now: too large requests are refused before
+      // they get there.
       case UNAVAILABLE, RESOURCE_EXHAUSTED -> UNAVAILABLE;
       case DEADLINE_EXCEEDED -> DEADLINE;
       case CANCELLED -> CLIENT_CLOSED;

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Which outputs a request wants, and in which form; reads what a request says of that. Nothing
+ * The outputs that a request wants, and their forms; reads what a request says of them. Nothing
  * changes once the request was read.
  */
 final class WantedOutputs {
@@ -35,13 +35,13 @@ final class WantedOutputs {
   /** The names that were asked for, in that order; empty when all are wanted. */
   private List<String> names = List.of();
 
-  /** What is said of an output that nothing is said of. */
+  /** The form of outputs that the request does not mention. */
   private boolean binaryByDefault;
 
-  /** Whether they depend on neither the model nor the state of the server. */
+  /** True if they depend on neither the model nor the state of the server. */
   private boolean plain = true;
 
-  /** What is wanted of each output, by name; there is mostly none or one. */
+  /** The wanted form of each output, by name; there is mostly none or one. */
   private Map<String, WantedOutput> outputs = Map.of();
 
   private void add(String output) {
@@ -133,7 +133,7 @@ final class WantedOutputs {
     return form;
   }
 
-  /** What the parameters of one output say. */
+  /** The parameters of one output. */
   private static final class Form {
     private final RequestParameters.RegionParameters region =
         new RequestParameters.RegionParameters();

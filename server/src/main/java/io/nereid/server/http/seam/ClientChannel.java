@@ -15,7 +15,7 @@ public interface ClientChannel extends ReadableByteChannel {
   /** The socket beneath: for its addresses, not for its bytes. */
   SocketChannel socket();
 
-  /** Whether nobody else can read the bytes. */
+  /** True if nobody else can read the bytes. */
   boolean isEncrypted();
 
   /** Does what has to be done before the first byte, which may take long; called once. */
@@ -34,7 +34,7 @@ public interface ClientChannel extends ReadableByteChannel {
     }
   }
 
-  /** Whether reading waits for something to come; it does by default. */
+  /** True if reading waits for something to come; it does by default. */
   void configureBlocking(boolean blocking) throws IOException;
 
   /** The thread that reads sees the end, and can still write. */

@@ -29,7 +29,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
   /** The heap that a connection takes, with what Helidon has for it: measured, and rounded up. */
   public static final int HEAP_BYTES = 48 << 10;
 
-  /** What encryption adds: the keys' state, and a record each way and one that was deciphered. */
+  /** The heap that encryption adds: keys, a record each way, and one that was deciphered. */
   private static final int TLS_BYTES = 64 << 10;
 
   private final SeamContext context;
@@ -258,22 +258,22 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
 
   // ---- For the handlers of requests ------------------------------------------------------------
 
-  /** What hears of its requests. */
+  /** The listener to its requests. */
   public RequestEvents events() {
     return events;
   }
 
-  /** What a client sends. */
+  /** The reader of what a client sends. */
   public ClientReader reader() {
     return reader;
   }
 
-  /** What a client gets. */
+  /** The writer of what a client gets. */
   public ClientWriter writer() {
     return writer;
   }
 
-  /** What the present request holds of the heap. */
+  /** The heap that the present request holds. */
   @Override
   public HeapShare heap() {
     return heap;
@@ -296,12 +296,12 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     closing = true;
   }
 
-  /** Whether the client speaks HTTP/1.0. */
+  /** True if the client speaks HTTP/1.0. */
   public boolean isOld() {
     return old;
   }
 
-  /** Whether that was said. */
+  /** True if that was said. */
   public boolean closesAfterReply() {
     return closing;
   }
@@ -333,7 +333,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     guard.answered();
   }
 
-  /** Whether the client went away while its request ran. */
+  /** True if the client went away while its request ran. */
   public boolean isClientGone() {
     return guard.clientGone();
   }

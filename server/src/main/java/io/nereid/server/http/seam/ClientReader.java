@@ -38,7 +38,7 @@ public final class ClientReader implements RepeatRounds.Member {
   /** Largest piece of a segment for one read: a byte buffer has an int for its size. */
   private static final long PIECE_BYTES = 1L << 30;
 
-  /** What Helidon gets for bytes that passed it by, many or few. Nobody writes to it. */
+  /** Helidon gets these for bytes that passed it by, many or few. Nobody writes to them. */
   private static final byte[] PASSED = new byte[64 << 10];
 
   private static final byte[] FEW_PASSED = new byte[4 << 10];
@@ -68,7 +68,7 @@ public final class ClientReader implements RepeatRounds.Member {
     this.channel = channel;
   }
 
-  /** What Helidon reads from. */
+  /** The reader that Helidon reads from. */
   DataReader helidon() {
     return reader;
   }
@@ -175,7 +175,7 @@ public final class ClientReader implements RepeatRounds.Member {
     return count;
   }
 
-  /** Why nothing follows: the client left, or took too long. */
+  /** The reason why nothing follows: the client left, or took too long. */
   private RuntimeException gone() {
     if (!connection.timedOut()) {
       return new ClientGoneException();
@@ -231,7 +231,7 @@ public final class ClientReader implements RepeatRounds.Member {
     }
   }
 
-  /** Whether other connections wait for the thread that serves this one. */
+  /** True if other connections wait for the thread that serves this one. */
   boolean isInRound() {
     return round != null;
   }
@@ -332,7 +332,7 @@ public final class ClientReader implements RepeatRounds.Member {
 
   // ---- By the watch ----------------------------------------------------------------------------
 
-  /** Whether the client is still there; the channel does not wait. Bytes that came are kept. */
+  /** True if the client is still there; the channel does not wait. Bytes that came are kept. */
   boolean probe() throws IOException {
     if (early != null) {
       return true;

@@ -5,21 +5,22 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Where a connection is in its life, and what the watch does about it: it ends waits that take too
- * long, and finds out whether the client is still there while its request waits or runs. The
- * connection's own thread says what it is doing; everything else comes from the watch.
+ * The phase of a connection's life, and its limits: the watch ends waits that take too long, and
+ * finds out whether the client is still there while its request waits or runs. The connection's own
+ * thread says what it is doing; everything else comes from the watch.
  */
 final class ConnectionGuard {
 
-  /** How long a request runs before the client is looked after. Most are answered by then. */
+  /** The time for which a request runs before the client is looked after: most are answered. */
   private static final long PROBE_AFTER_US = TimeUnit.MILLISECONDS.toMicros(20);
 
   /**
-   * How long a reply in parts rests before the client is looked after. Its next part tells, too.
+   * The time for which a reply in parts rests before the client is looked after. Its next part
+   * tells, too.
    */
   private static final long REST_US = TimeUnit.SECONDS.toMicros(5);
 
-  /** How long a closed connection is read from, so that the client gets the last reply. */
+  /** The time for which a closed connection is read, so that the client gets the last reply. */
   private static final long LINGER_US = TimeUnit.SECONDS.toMicros(2);
 
   private static final long NEVER_US = Long.MAX_VALUE >> 3;
@@ -140,12 +141,12 @@ final class ConnectionGuard {
     state.set(pack(phase, nowUs() + timeUs));
   }
 
-  /** Whether the input ended because the client took too long. */
+  /** True if the input ended because the client took too long. */
   boolean timedOut() {
     return timedOut;
   }
 
-  /** Whether the client went away while its request ran. */
+  /** True if the client went away while its request ran. */
   boolean clientGone() {
     return clientGone;
   }
@@ -167,7 +168,7 @@ final class ConnectionGuard {
 
   // ---- By the watch ----------------------------------------------------------------------------
 
-  /** Whether a request has begun and is not answered. */
+  /** True if a request has begun and is not answered. */
   boolean isBusy() {
     int phase = phase(state.get());
     return phase != IDLE && phase != LINGERING && phase != CLOSED;
@@ -196,9 +197,9 @@ final class ConnectionGuard {
     }
     timedOut = phase == READING;
     try {
-      // Whoever waits for input sees its end, and can still answer.
+      // A thread that waits for input sees its end, and can still answer.
       channel.shutdownInput();
-      // Whoever does not wait for input, but for the client to read, is not kept for ever.
+      // A thread that waits for the client to read is not kept for ever.
       state.compareAndSet(pack(phase, NEVER_US), pack(WRITING, nowUs() + requestTimeUs));
     } catch (IOException e) {
       closeChannel();

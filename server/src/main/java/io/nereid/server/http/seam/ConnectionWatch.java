@@ -15,7 +15,7 @@ public final class ConnectionWatch implements AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger(ConnectionWatch.class.getName());
 
-  /** How often: a client that went away is noticed this late. */
+  /** The time between two looks: a client that went away is noticed this late. */
   private static final long TICK_NS = 20_000_000;
 
   private final Set<ConnectionGuard> connections = ConcurrentHashMap.newKeySet();
@@ -34,7 +34,7 @@ public final class ConnectionWatch implements AutoCloseable {
     return rounds;
   }
 
-  /** How many connections there are. */
+  /** The number of connections. */
   public int count() {
     return connectionCount.get();
   }

@@ -13,7 +13,7 @@ import java.security.cert.Certificate;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 
-/** What Helidon's HTTP/1.1 knows of a connection: reader, writer and peer are ours. */
+/** The context that Helidon's HTTP/1.1 has of a connection: reader, writer and peer are ours. */
 final class HelidonContext implements ConnectionContext {
 
   private final ConnectionContext original;

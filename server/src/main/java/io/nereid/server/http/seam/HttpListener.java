@@ -46,7 +46,7 @@ public final class HttpListener {
 
   private static final long POLL_NS = 2_000_000;
 
-  /** How long connections that are given up may take to notice. */
+  /** The time in which connections that are given up have to notice. */
   private static final long LEAVE_NS = 1_000_000_000;
 
   /** Helidon's own limit of a stop, which is never reached: {@link #stop} has one. */
@@ -178,12 +178,12 @@ public final class HttpListener {
         .build();
   }
 
-  /** Where it listens. */
+  /** The port at which it listens. */
   public int port() {
     return server.port();
   }
 
-  /** How many connections are open. */
+  /** The number of open connections. */
   public int connectionCount() {
     return watch.count();
   }

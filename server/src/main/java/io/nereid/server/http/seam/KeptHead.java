@@ -36,7 +36,7 @@ final class KeptHead {
     kept = null;
   }
 
-  /** Where the body begins; -1: these bytes do not have all of the head. */
+  /** The index at which the body begins; -1: these bytes do not have all of the head. */
   private static int end(byte[] bytes) {
     for (int i = 3; i < bytes.length; i++) {
       if (bytes[i] == '\n'
@@ -56,12 +56,12 @@ final class KeptHead {
     bodyBytes = body;
   }
 
-  /** Whether the next request is likely to have the same head, and may pass Helidon by. */
+  /** True if the next request is likely to have the same head, and may pass Helidon by. */
   boolean isExpected() {
     return kept != null && same >= wanted;
   }
 
-  /** Whether these bytes are a whole request with the same head; it must be kept anew then. */
+  /** True if these bytes are a whole request with the same head; it must be kept anew then. */
   boolean repeats(byte[] bytes, int count) {
     byte[] known = kept;
     if (known == null

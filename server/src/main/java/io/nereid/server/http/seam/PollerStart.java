@@ -43,7 +43,7 @@ final class PollerStart {
     try {
       source.read(ByteBuffer.allocate(1));
     } catch (IOException e) {
-      // Whoever waits sees that this thread has ended.
+      // The thread that waits sees that this one has ended.
     }
   }
 }

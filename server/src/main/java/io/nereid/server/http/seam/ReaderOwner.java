@@ -11,10 +11,10 @@ interface ReaderOwner {
   /** Bytes have come. */
   void received();
 
-  /** Whether nothing of the next request has come. */
+  /** True if nothing of the next request has come. */
   boolean isBetween();
 
-  /** Whether the input ended because the client took too long. */
+  /** True if the input ended because the client took too long. */
   boolean timedOut();
 
   /** The client speaks HTTP/1.0. */

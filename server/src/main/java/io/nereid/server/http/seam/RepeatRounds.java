@@ -27,7 +27,7 @@ final class RepeatRounds {
     /** From now on the round reads. */
     void enter(Round round, Selector selector);
 
-    /** Whether the round may serve the connection, whose own thread sleeps on. */
+    /** True if the round may serve the connection, whose own thread sleeps on. */
     boolean beginServing();
 
     /** Serves a repeat; false: what came is for the connection's own thread. */

@@ -3,7 +3,7 @@ package io.nereid.server.http.seam;
 import io.nereid.server.shared.HeapBudget;
 
 /**
- * What the connections of a port share.
+ * The parts that the connections of a port share.
  *
  * @param limits the most that clients may ask
  * @param watch all connections
