@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a version of a model did between two looks at its statistics.
+ * The work of a version of a model between two looks at its statistics.
  *
  * @param requests that succeeded
  * @param failures requests that failed

@@ -24,7 +24,7 @@ abstract class Arguments {
     return command;
   }
 
-  /** What is wrong with the command line, for the caller to throw. */
+  /** The fault of the command line, for the caller to throw. */
   final ParameterException wrong(String expected, String got) {
     return wrong(command, expected, got);
   }
@@ -54,8 +54,8 @@ abstract class Arguments {
   }
 
   /**
-   * Which header fields become parameters. Empty for no expression, or an empty one, which Triton
-   * takes for none.
+   * The header fields that become parameters. Empty for no expression, or an empty one, which
+   * Triton takes for none.
    */
   final Optional<HeaderForwarding> forwarding(String flag, String expression) {
     if (expression == null || expression.isEmpty()) {

@@ -54,7 +54,7 @@ final class BenchCompareCommand implements Callable<Integer> {
   /** Compiled by itself, after this class. */
   private static final String LAUNCHER = "io.nereid.cli.Launcher";
 
-  /** What can be compared; both have to be of one kind. */
+  /** The kinds of things that can be compared; both have to be of one kind. */
   private enum Kind {
     DISTRIBUTION("a distribution"),
     FILE("a model that is one file"),

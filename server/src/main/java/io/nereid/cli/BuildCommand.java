@@ -110,7 +110,7 @@ final class BuildCommand implements Callable<Integer> {
     out.flush();
   }
 
-  /** What it takes to run it. */
+  /** The memory and time that it takes to run it. */
   static String execution(BuiltEngine engine) {
     String time =
         engine
@@ -154,7 +154,7 @@ final class BuildCommand implements Callable<Integer> {
     out.flush();
   }
 
-  /** Where a model's configuration belongs whose plan is in the directory of a version. */
+  /** The directory of a model's configuration whose plan is in the directory of a version. */
   static Optional<Path> modelDirectory(Path plan) {
     Path version = plan.toAbsolutePath().normalize().getParent();
     boolean numbered =

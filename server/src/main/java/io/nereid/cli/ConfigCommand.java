@@ -99,7 +99,7 @@ final class ConfigCommand implements Callable<Integer> {
     }
   }
 
-  /** What the model's instances share under {@code --rate-limit=execution_count}. */
+  /** The resource that the model's instances share under {@code --rate-limit=execution_count}. */
   private static String explain(ResourceStatistics resource) {
     String of =
         resource.device().isPresent()

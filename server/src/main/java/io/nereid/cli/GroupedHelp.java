@@ -87,7 +87,7 @@ final class GroupedHelp {
         .findFirst();
   }
 
-  /** What can be asked for by itself. */
+  /** The topics that can be asked for by themselves. */
   static List<String> topics(CommandSpec command) {
     List<OptionSpec> shown = command.options().stream().filter(option -> !option.hidden()).toList();
     return groups(command, shown).keySet().stream().map(GroupedHelp::topic).toList();

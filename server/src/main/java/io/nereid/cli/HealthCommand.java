@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
     })
 final class HealthCommand implements Callable<Integer> {
 
-  /** What is shown of an answer that is not 200. */
+  /** The bytes that are shown of an answer that is not 200. */
   private static final int SHOWN_BYTES = 200;
 
   @Spec private CommandSpec command;

@@ -38,7 +38,7 @@ final class IdleHeap {
     lookedCpuNs = cpuNs;
   }
 
-  /** Whether the process was idle since the last look, and has worked since it was told so. */
+  /** True if the process was idle since the last look, and has worked since it was told so. */
   boolean isDue(long nowNs, long cpuNs) {
     boolean idle = cpuNs - lookedCpuNs < IDLE_PART * (nowNs - lookedNs);
     lookedNs = nowNs;

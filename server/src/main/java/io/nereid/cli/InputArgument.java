@@ -81,7 +81,7 @@ record InputArgument(String name, String value) {
               + bytes.length
               + " bytes");
     }
-    // How many elements the bytes of strings are is theirs to say: one, unless a shape is given.
+    // The bytes of strings are one element, unless a shape is given.
     long count = spec.dataType().isFixedSize() ? bytes.length / size : 1;
     long[] shape = given == null ? configured(spec, count, batched) : given;
     return Tensor.of(spec.dataType(), MemorySegment.ofArray(bytes), shape);
@@ -142,7 +142,7 @@ record InputArgument(String name, String value) {
     return Arrays.stream(text.split("x")).mapToLong(Long::parseLong).toArray();
   }
 
-  /** How many elements it has. */
+  /** The number of its elements. */
   private static long elementCount(long... shape) {
     long count = 1;
     for (long dim : shape) {

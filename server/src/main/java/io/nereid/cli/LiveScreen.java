@@ -19,10 +19,10 @@ final class LiveScreen implements AutoCloseable {
   private static final String CLEAR_LINE = "\033[K";
   private static final String CLEAR_REST = "\033[J";
 
-  /** How long a size holds: asking for it starts a process. */
+  /** The time for which a size holds: asking for it starts a process. */
   private static final long SIZE_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** Where the terminal does not say how large it is. */
+  /** The rows of a terminal that does not say how large it is. */
   private static final int USUAL_ROWS = 24;
 
   private final PrintWriter out;

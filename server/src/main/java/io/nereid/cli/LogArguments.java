@@ -75,7 +75,7 @@ final class LogArguments extends Arguments {
         new LogValues(info, warning, error, verboseLevel, form), Optional.ofNullable(file));
   }
 
-  /** What gets a line for each request, if anything does. */
+  /** The log with a line for each request, if there is one. */
   Optional<AccessLog> accessLog(LogSettings log) {
     return Optional.ofNullable(accessLog)
         .map(to -> to.isEmpty() ? AccessLog.toLog(log) : AccessLog.toFile(Path.of(to), log));

@@ -165,7 +165,7 @@ public final class Main implements Runnable {
     throw new ParameterException(spec.commandLine(), "which command?");
   }
 
-  /** What {@code nereid --version} prints. */
+  /** The text that {@code nereid --version} prints. */
   static final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {

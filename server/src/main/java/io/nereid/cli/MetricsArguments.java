@@ -71,7 +71,7 @@ final class MetricsArguments extends Arguments {
       })
   private List<String> forms = List.of();
 
-  /** What is served, if anything is. */
+  /** The options of the port, if it is served. */
   Optional<MetricsOptions> options(InetAddress httpAddress) {
     MetricsOptions options =
         new MetricsOptions(

@@ -224,7 +224,7 @@ final class ModelsCommand implements Callable<Integer> {
       Optional<ModelSpec> spec,
       Optional<Model> model) {
 
-    /** Whether it should be there and is not: what was unloaded on purpose is well. */
+    /** True if it should be there and is not: what was unloaded on purpose is well. */
     boolean isBroken() {
       return state.equals("UNAVAILABLE") && !reason.equals("unloaded");
     }
@@ -285,7 +285,7 @@ final class ModelsCommand implements Callable<Integer> {
       }
     }
 
-    /** How long loading took, and what the model occupies. */
+    /** Adds the time that loading took, and the memory that the model occupies. */
     private static void addCosts(Model model, Map<String, Object> object) {
       LoadTimes times = model.loadTimes();
       Map<String, Object> loadUs = new LinkedHashMap<>();

@@ -88,7 +88,7 @@ final class PluginArguments extends Arguments {
     }
   }
 
-  /** What settings for all backends say to Nereid's own as well. */
+  /** Applies settings for all backends to Nereid's own as well. */
   void apply(RepositoryOptions.Builder models) {
     for (String text : backends) {
       Setting setting = setting(text);

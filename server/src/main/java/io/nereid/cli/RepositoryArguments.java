@@ -159,7 +159,7 @@ final class RepositoryArguments extends Arguments {
       }
     }
 
-    /** Whether a directory has a configuration, or a version. */
+    /** True if a directory has a configuration, or a version. */
     private static boolean isModel(Path place) {
       if (!Files.isDirectory(place)) {
         return false;

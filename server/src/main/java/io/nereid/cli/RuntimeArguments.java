@@ -19,7 +19,7 @@ final class RuntimeArguments extends Arguments {
   /** The cache that Nereid has itself, unless a plug-in of that name is wanted. */
   private static final String OWN_CACHE = "local";
 
-  /** What the setting says of a cache that has the name of Nereid's own. */
+  /** The setting of a cache that has the name of Nereid's own. */
   private static final String PLUGIN = PluginOptions.IMPLEMENTATION + "=plugin";
 
   private static final String RESOURCE_FORM = "NAME:COUNT[:DEVICE]";
@@ -79,7 +79,7 @@ final class RuntimeArguments extends Arguments {
   private List<String> hostPolicies = new ArrayList<>();
 
   /**
-   * What the options come to.
+   * The runtime's options.
    *
    * @param stageHistograms whether something tells them
    * @param plugins the settings of plug-ins, to which those of a cache are added

@@ -150,7 +150,7 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** What the options come to. */
+  /** The server's options. */
   ServerOptions options(RepositoryOptions models, LogSettings log) {
     Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
     Optional<MetricsOptions> served = metrics.options(http.address());

@@ -10,7 +10,7 @@ import io.nereid.perf.ServerConnection;
 import java.util.Comparator;
 import java.util.List;
 
-/** What a running server tells about its models, in the form that models of this process have. */
+/** The models of a running server, in the form that models of this process have. */
 final class ServedModels {
 
   private ServedModels() {}

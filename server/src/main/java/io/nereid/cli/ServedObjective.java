@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * What a running server tells of a model's objective.
+ * A model's objective as a running server tells it.
  *
  * @param fields those of the objective among the model's statistics; none: it has no objective
  */

@@ -37,7 +37,7 @@ final class Settings implements IExecutionStrategy {
 
   private static final String PREFIX = "NEREID_";
 
-  /** What Kubernetes sets in every container for a service that is called "nereid...". */
+  /** The variables that Kubernetes sets in every container for a service called "nereid...". */
   private static final Pattern SERVICE_LINK =
       Pattern.compile(".*_(SERVICE_HOST|SERVICE_PORT(_.*)?|PORT_\\d+_(TCP|UDP|SCTP)(_.*)?)");
 
@@ -46,10 +46,10 @@ final class Settings implements IExecutionStrategy {
   private static final String CONFIG = "config";
   private static final Pattern FLAG = Pattern.compile("--[a-z][a-z0-9-]*");
 
-  /** What is set in the environment and may be an option. */
+  /** The variables of the environment that may be options. */
   private final Map<String, String> variables = new TreeMap<>();
 
-  /** What was taken from the environment or the file, by the flag that it stands for. */
+  /** The values from the environment or the file, by the flag that they stand for. */
   private final Map<String, List<SettingsFile.Value>> taken = new LinkedHashMap<>();
 
   private final IExecutionStrategy next;
@@ -232,7 +232,7 @@ final class Settings implements IExecutionStrategy {
     return PREFIX + name.toUpperCase(Locale.ROOT).replace('-', '_');
   }
 
-  /** What is set of the given options, by flag. */
+  /** The variables of the given options, by flag. */
   private Map<String, List<SettingsFile.Value>> valuesOfVariables(Map<String, OptionSpec> options) {
     Map<String, List<SettingsFile.Value>> values = new LinkedHashMap<>();
     options.forEach((name, option) -> {

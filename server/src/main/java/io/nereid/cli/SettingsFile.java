@@ -56,7 +56,7 @@ final class SettingsFile {
     this.events = events;
   }
 
-  /** What a file says, in its order. */
+  /** The entries of a file, in its order. */
   static List<Entry> read(Path file) {
     String text = text(file);
     LoadSettings settings = LoadSettings.builder().setLabel(file.toString()).build();

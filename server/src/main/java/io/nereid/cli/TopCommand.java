@@ -35,7 +35,7 @@ import tools.jackson.jr.ob.JSON;
     })
 final class TopCommand extends RemoteCommand {
 
-  /** What lines are sorted by. */
+  /** The columns by which lines are sorted. */
   enum Order {
     MODEL('m', Comparator.comparing(Activity::model)),
     REQUESTS('r', Comparator.comparing(Activity::requests).reversed()),

@@ -57,7 +57,7 @@ final class TraceArguments extends Arguments {
   @Option(names = "--trace-log-frequency", paramLabel = "N", hidden = true)
   private String logFrequency;
 
-  // What the settings come to, one after the other: the last of each holds, and levels add up.
+  // The values of the settings: the last of each holds, and levels add up.
   private final Set<TraceLevel> levels = EnumSet.noneOf(TraceLevel.class);
   private boolean off;
   private long oneOf = TraceOptions.OFF.rate();
@@ -133,7 +133,7 @@ final class TraceArguments extends Arguments {
     levels.add(level);
   }
 
-  /** What the older flags say, as settings that others may follow. */
+  /** The older flags, as settings that others may follow. */
   private List<String> olderSettings() {
     List<String> older = new ArrayList<>();
     olderLevels.forEach(level -> older.add("level=" + level));
@@ -150,7 +150,7 @@ final class TraceArguments extends Arguments {
     }
   }
 
-  /** What is recorded of the levels that were named: one OFF is enough for nothing. */
+  /** The levels that are recorded of those that were named: one OFF is enough for none. */
   private Set<TraceLevel> recorded() {
     if (mode == TraceMode.OPENTELEMETRY && levels.remove(TraceLevel.TENSORS)) {
       command()

@@ -87,7 +87,7 @@ final class ConnectionFit {
     return fit;
   }
 
-  /** Whether there are too few for all: each then has its part of them, as it wanted them. */
+  /** True if there are too few for all: each then has its part of them, as it wanted them. */
   private boolean shareDescriptors(boolean hasHttp, boolean hasGrpc) {
     long forHttp = hasHttp ? sockets(http) : 0;
     long forGrpc = hasGrpc ? sockets(grpc) : 0;

@@ -52,14 +52,14 @@ public final class NereidServer implements AutoCloseable {
   }
 
   /**
-   * How long one part of the start took.
+   * The time that one part of the start took.
    *
    * @param name as people read it
    * @param time how long it took
    */
   public record StartPart(String name, Duration time) {}
 
-  /** What traces get to be written although requests took all the time there was. */
+  /** The time that traces get to be written although requests took all there was. */
   private static final Duration LEAST_TRACE_TIME = Duration.ofMillis(500);
 
   private final ServerOptions options;
@@ -140,7 +140,7 @@ public final class NereidServer implements AutoCloseable {
     return result;
   }
 
-  /** What failed first is what is told. */
+  /** The first failure is the one that is told. */
   private void closeAfter(Throwable failure) {
     try {
       stop();
@@ -180,7 +180,7 @@ public final class NereidServer implements AutoCloseable {
         + model.failure().orElse("it failed");
   }
 
-  /** What it was started with. */
+  /** The options that it was started with. */
   public ServerOptions options() {
     return options;
   }
@@ -200,7 +200,7 @@ public final class NereidServer implements AutoCloseable {
     return grpc.server().map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
   }
 
-  /** What is served where. */
+  /** The frontends, with their addresses. */
   public List<Frontend> frontends() {
     List<Frontend> frontends = new ArrayList<>();
     http.ifPresent(server ->
@@ -226,7 +226,7 @@ public final class NereidServer implements AutoCloseable {
     return metrics.map(served -> OptionalInt.of(served.port())).orElseGet(OptionalInt::empty);
   }
 
-  /** How long each part of the start took, in the order in which they ended. */
+  /** The time that each part of the start took, in the order in which they ended. */
   public List<StartPart> startTimes() {
     return List.copyOf(parts);
   }
@@ -269,7 +269,7 @@ public final class NereidServer implements AutoCloseable {
     }
   }
 
-  /** What is left of the exit timeout. */
+  /** The rest of the exit timeout. */
   private Duration left(long startNs) {
     Duration left = options.exitTimeout().minusNanos(System.nanoTime() - startNs);
     return left.isNegative() ? Duration.ZERO : left;

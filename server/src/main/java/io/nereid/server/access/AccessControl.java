@@ -31,7 +31,7 @@ public final class AccessControl {
     return new AccessControl(Objects.requireNonNull(restrictions), tokens.orElse(null));
   }
 
-  /** Whether nothing is ever refused, so that nothing need be checked. */
+  /** True if nothing is ever refused, so that nothing need be checked. */
   public boolean isOpen() {
     return tokens == null && restrictions.isEmpty();
   }
@@ -46,7 +46,7 @@ public final class AccessControl {
   }
 
   /**
-   * Why a request may not be made; empty when it may.
+   * The refusal of a request; empty if it may be made.
    *
    * @param group what it asks for; null when that does not exist
    */

@@ -8,9 +8,9 @@ import java.util.stream.Collectors;
 
 /** Endpoints that are restricted together and granted together. */
 public enum EndpointGroup {
-  /** Whether the server and its models are alive and ready. */
+  /** True if the server and its models are alive and ready. */
   HEALTH,
-  /** What the server and its models are. */
+  /** Names and metadata of the server and its models. */
   METADATA,
   /** Running models. */
   INFERENCE,

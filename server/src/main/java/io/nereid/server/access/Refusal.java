@@ -1,7 +1,7 @@
 package io.nereid.server.access;
 
 /**
- * Why a request may not be made.
+ * The reason why a request may not be made.
  *
  * @param kind what is missing
  * @param message what the client is told
@@ -9,7 +9,7 @@ package io.nereid.server.access;
  */
 public record Refusal(Kind kind, String message, String field) {
 
-  /** What is missing. */
+  /** The thing that is missing. */
   public enum Kind {
     /** The header field that the group wants. */
     RESTRICTED,

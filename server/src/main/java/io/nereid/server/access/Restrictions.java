@@ -21,7 +21,7 @@ public final class Restrictions {
   private static final String GRPC_PREFIX = "triton-grpc-protocol-";
 
   /**
-   * What a group wants.
+   * The header field that a group wants.
    *
    * @param field the name of the header field as clients are told it
    * @param value what it has to be
@@ -51,7 +51,7 @@ public final class Restrictions {
     for (String text : texts) {
       int colon = text.indexOf(':');
       int equals = text.indexOf('=', colon + 1);
-      // What is behind the colon is never repeated in a message: it may be the secret.
+      // The text behind the colon is never repeated in a message: it may be the secret.
       if (colon <= 0 || equals <= colon + 1 || equals == text.length() - 1) {
         throw new IllegalArgumentException(
             "expected restrictions of the form GROUP[,GROUP...]:FIELD=VALUE, got "
@@ -96,7 +96,7 @@ public final class Restrictions {
         .collect(Collectors.toSet());
   }
 
-  /** Why the group may not be used; null when it may. */
+  /** The refusal of the group; null if it may be used. */
   Refusal check(EndpointGroup group, UnaryOperator<String> fields) {
     Rule rule = rules.get(group);
     if (rule == null) {

@@ -1,2 +1,2 @@
-/** Who may ask for what: restricted groups of endpoints, and tokens. For all frontends. */
+/** Restricted groups of endpoints, and tokens, for all frontends. */
 package io.nereid.server.access;

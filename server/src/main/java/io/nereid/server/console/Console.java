@@ -55,12 +55,12 @@ public final class Console {
     }
   }
 
-  /** Where it is, and what may be done there. */
+  /** Its path, and what may be done there. */
   public ConsoleOptions options() {
     return options;
   }
 
-  /** What its pages are made of. */
+  /** The files of its pages. */
   public ConsoleFiles files() {
     return files;
   }

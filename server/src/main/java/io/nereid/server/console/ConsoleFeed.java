@@ -28,7 +28,7 @@ public final class ConsoleFeed {
 
   private static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** How long it goes on for nobody: who changes from page to page finds what was kept. */
+  /** The looks for nobody: a reader who changes from page to page finds what was kept. */
   private static final int LINGERING_LOOKS = 5;
 
   /** Models that nobody has loaded are looked for on the disk, and not at every look. */
@@ -106,7 +106,7 @@ public final class ConsoleFeed {
       }
     }
 
-    /** Whoever waits gives up. */
+    /** The thread that waits gives up. */
     void wake() {
       lock.lock();
       try {

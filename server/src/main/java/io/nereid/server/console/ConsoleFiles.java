@@ -49,7 +49,7 @@ public final class ConsoleFiles {
 
   private final Map<String, Optional<Content>> read = new ConcurrentHashMap<>();
 
-  /** Whether a file can have this name at all. */
+  /** True if a file can have this name at all. */
   public static boolean isName(String name) {
     return NAME.matcher(name).matches();
   }

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 /** Forms that values have in all that the pages are told. */
 final class ConsoleJson {
 
-  /** What a reason says about a line of a file. */
+  /** The place in a file that a reason names. */
   private static final Pattern PLACE = Pattern.compile("(\\S+?):(\\d{1,9}):(\\d{1,9})(?=[:,; ]|$)");
 
   private ConsoleJson() {}

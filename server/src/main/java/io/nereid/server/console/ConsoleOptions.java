@@ -24,7 +24,7 @@ public record ConsoleOptions(String path, boolean load) {
     }
   }
 
-  /** Whether the console can be there: the protocol's own paths are taken. */
+  /** True if the console can be there: the protocol's own paths are taken. */
   public static boolean isPath(String text) {
     return PATH.matcher(text).matches() && !text.startsWith("/v2/") && !text.contains("/../");
   }

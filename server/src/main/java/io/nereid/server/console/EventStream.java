@@ -83,7 +83,7 @@ public final class EventStream implements AutoCloseable {
     return Snapshot.event("end", json -> json.ascii("{\"reason\":").string(reason).write('}'));
   }
 
-  /** Whoever waits gives up. */
+  /** The thread that waits gives up. */
   public void wake() {
     view.wake();
   }

@@ -4,7 +4,7 @@ import io.nereid.server.json.JsonException;
 import io.nereid.server.json.JsonReader;
 
 /**
- * What a load test is to do, as a page asks for it. It is filled in member by member.
+ * The plan of a load test, as a page asks for it. It is filled in member by member.
  *
  * @see #read
  */

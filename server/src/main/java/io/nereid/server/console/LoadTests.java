@@ -123,7 +123,7 @@ final class LoadTests {
     stop();
   }
 
-  /** How often something has changed. */
+  /** The number of changes so far. */
   long changes() {
     lock.lock();
     try {

@@ -41,7 +41,7 @@ record ModelFigures(
         "", name, "", "UNKNOWN", "", null, Optional.empty(), new ModelHistory());
   }
 
-  /** Which one it is, among all. */
+  /** The key of this model among all. */
   String key() {
     return (namespace.isEmpty() ? "" : namespace + "/") + name + "/" + version;
   }
@@ -55,7 +55,7 @@ record ModelFigures(
   }
 
   /**
-   * What a model has done.
+   * The work that a model has done.
    *
    * @param now since it was loaded
    * @param before the same at the last look; null: there was none
@@ -76,7 +76,7 @@ record ModelFigures(
       return cacheByteLimit > 0 && model.spec().responseCache();
     }
 
-    /** What was added to a counter in the interval; it began anew when the model was reloaded. */
+    /** The growth of a counter in the interval; it began anew when the model was reloaded. */
     long added(ToLongFunction<ModelStatistics> counter) {
       long value = counter.applyAsLong(now);
       long earlier = before == null ? value : counter.applyAsLong(before);
@@ -87,13 +87,13 @@ record ModelFigures(
       return seconds <= 0 ? 0 : added(counter) / seconds;
     }
 
-    /** What a histogram got in the interval. */
+    /** The growth of a histogram in the interval. */
     Histogram recent(Function<ModelStatistics, Histogram> which) {
       Histogram durations = which.apply(now);
       return durations.since(before == null ? durations : which.apply(before));
     }
 
-    /** How many instances executed, on average over the interval. */
+    /** The number of instances that executed, on average over the interval. */
     double busy() {
       long ns = added(figures -> figures.batches().stream().mapToLong(Work::executionNs).sum());
       return seconds <= 0 ? 0 : Math.min(now.instanceCount(), ns / 1e9 / seconds);

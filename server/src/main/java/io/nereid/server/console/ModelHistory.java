@@ -3,7 +3,7 @@ package io.nereid.server.console;
 import io.nereid.server.json.JsonBuffer;
 
 /**
- * What a model did in the last intervals, for the lines that a page begins with. The sampling
+ * The figures of a model in the last intervals, for the lines that a page begins with. The sampling
  * thread adds to it, and any thread may write it.
  */
 final class ModelHistory {

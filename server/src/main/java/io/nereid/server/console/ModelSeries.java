@@ -10,7 +10,7 @@ import io.nereid.types.NereidException;
 import java.util.List;
 import java.util.Optional;
 
-/** What is kept of one version of a model between two looks. Used by the sampling thread. */
+/** The figures of one version of a model between two looks. Used by the sampling thread. */
 final class ModelSeries {
 
   private final ModelHistory history = new ModelHistory();
@@ -80,7 +80,7 @@ final class ModelSeries {
     }
   }
 
-  /** What its configuration says of a model that could not be loaded. */
+  /** The platform of a model that could not be loaded, by its configuration. */
   private static String platform(Model model) {
     try {
       return ModelFacts.platform(model);

@@ -255,7 +255,7 @@ final class OpenApi {
     return schemas;
   }
 
-  /** What requests and responses of all models are made of. */
+  /** The parts of requests and responses of all models. */
   static Map<String, Object> tensorSchemas() {
     Map<String, Object> schemas = new LinkedHashMap<>();
     schemas.put("Error", object(map("error", type(TEXT))));

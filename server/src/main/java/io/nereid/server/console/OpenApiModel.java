@@ -205,7 +205,7 @@ final class OpenApiModel {
     return values;
   }
 
-  /** How JSON calls the elements of a tensor. */
+  /** The name that JSON has for the elements of a tensor. */
   private static String element(DataType type) {
     return switch (type) {
       case BOOL -> "boolean";

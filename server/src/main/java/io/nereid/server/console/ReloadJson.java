@@ -24,7 +24,7 @@ final class ReloadJson {
 
     boolean isChange() {
       if (next == null || next.origin() == Origin.DEFAULT) {
-        // What the model's own file told it will tell again.
+        // The model's own file will tell again what it told.
         return loaded != null
             && loaded.origin() != Origin.MODEL
             && loaded.origin() != Origin.DEFAULT
@@ -78,7 +78,7 @@ final class ReloadJson {
     json.write('}');
   }
 
-  /** What the version would be served with; where it would leave, what the newest would be. */
+  /** The configuration that the version would have; the newest one's, where it would leave. */
   private static ModelConfiguration next(Model model, ModelPreview preview) {
     ModelConfiguration same = preview.versions().get(model.version());
     return same != null || preview.versions().isEmpty()

@@ -27,7 +27,7 @@ final class ServerJson {
     this.state = state;
   }
 
-  /** How the server is, in a word. */
+  /** The state of the server, in a word. */
   static String word(ServerState state) {
     if (state.health().isFinishing()) {
       return "stopping";

@@ -24,10 +24,10 @@ final class Snapshot {
   private final byte[] server;
   private final List<ModelFigures> models;
 
-  /** What is told of the models by their keys, without their history. */
+  /** The lines of the models by their keys, without their history. */
   private final Map<String, byte[]> lines = new LinkedHashMap<>();
 
-  /** What differs from the snapshot before; null: nothing was before. */
+  /** The differences from the snapshot before; null: there was none. */
   private final Changes changes;
 
   private final Map<String, byte[]> events = new ConcurrentHashMap<>();
@@ -63,7 +63,7 @@ final class Snapshot {
     return new Changes(changed, gone);
   }
 
-  /** Which one it is: they are counted. */
+  /** The number of this snapshot. */
   long seq() {
     return seq;
   }

@@ -61,8 +61,8 @@ final class GenerateHandler {
   }
 
   /**
-   * Answers with an event for each response, and the status of the first, which may be an error.
-   * What fails before it is thrown, and answered as everywhere; what fails later is an event.
+   * Answers with an event for each response, and the status of the first, which may be an error. A
+   * failure before the first event is thrown, and answered as everywhere; a later one is an event.
    */
   void stream(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     HttpExchange exchange = handler.exchange();

@@ -74,17 +74,17 @@ final class JsonBytes {
     kept = -1;
   }
 
-  /** Where the token is, from {@link #tokenStart}. */
+  /** The array with the token, from {@link #tokenStart} on. */
   byte[] bytes() {
     return bytes;
   }
 
-  /** Where the next byte is. */
+  /** The index of the next byte. */
   int position() {
     return position;
   }
 
-  /** How much of the text was taken. */
+  /** The bytes of the text that were taken. */
   long offset() {
     return offset + position;
   }
@@ -103,7 +103,7 @@ final class JsonBytes {
     return outermost;
   }
 
-  /** What {@link #beginToken} gave decides whether its bytes may go, when more are read. */
+  /** The result of {@link #beginToken} decides whether its bytes may go when more are read. */
   void endToken(boolean outermost) {
     if (outermost) {
       kept = -1;

@@ -127,7 +127,7 @@ final class JsonNumber {
     return special;
   }
 
-  /** Whether all digits of an integer are in {@link #longValue}. */
+  /** True if all digits of an integer are in {@link #longValue}. */
   boolean isExact() {
     return exact;
   }

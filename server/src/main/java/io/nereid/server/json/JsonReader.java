@@ -19,7 +19,7 @@ import java.util.Arrays;
  */
 public final class JsonReader {
 
-  /** What was read. */
+  /** The kind of what was read. */
   public enum Token {
     OBJECT("an object"),
     ARRAY("an array"),
@@ -41,7 +41,7 @@ public final class JsonReader {
     }
   }
 
-  /** What is done with a member of an object; the reader is at its value. */
+  /** Takes a member of an object; the reader is at its value. */
   public interface MemberReader {
     /** Takes the value. */
     void read(String name, JsonReader value);
@@ -103,7 +103,7 @@ public final class JsonReader {
     return token;
   }
 
-  /** Where the string that was read last begins, with its quote, in the array that it lies in. */
+  /** The index of the last string, with its quote, in the array that it lies in. */
   public int tokenStart() {
     return text.tokenStart();
   }
@@ -294,7 +294,7 @@ public final class JsonReader {
             StandardCharsets.US_ASCII);
   }
 
-  /** Whether {@link #longValue} has the integer that was read. */
+  /** True if {@link #longValue} has the integer that was read. */
   public boolean isLong() {
     return number.isExact() || bigIntegerValue().bitLength() < Long.SIZE;
   }
@@ -321,7 +321,7 @@ public final class JsonReader {
         : number.slowDouble(text.bytes(), text.tokenStart(), numberEnd);
   }
 
-  /** Whether the number is NaN or Infinity because that is what is written. */
+  /** True if the number is NaN or Infinity because that is what is written. */
   public boolean isSpecial() {
     return number.isSpecial();
   }

@@ -77,7 +77,7 @@ final class JsonStrings {
     }
   }
 
-  /** What a long string needed is not kept for the next request. */
+  /** Releases the memory of a long string, which the next request may not need. */
   void release() {
     if (utf8.length > FEW_BYTES) {
       utf8 = new byte[FEW_BYTES];
@@ -103,7 +103,7 @@ final class JsonStrings {
     return remembered[place];
   }
 
-  /** What {@link #decode} takes of the heap for so many bytes, beside what it has. */
+  /** The heap that {@link #decode} takes for so many bytes, beside what it has. */
   private long moreBytes(int length) {
     return utf8.length < length
         ? HeapArrays.cost(HeapArrays.grown(utf8.length, length)) - HeapArrays.cost(utf8.length)
@@ -145,7 +145,7 @@ final class JsonStrings {
     return true;
   }
 
-  /** What stands behind a backslash; -1 when that is nothing. */
+  /** The character that an escape stands for; -1 if there is none. */
   private static int escape(byte[] bytes, int at, int to) {
     return switch (bytes[at]) {
       case '"', '\\', '/' -> bytes[at];

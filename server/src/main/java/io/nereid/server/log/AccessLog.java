@@ -26,8 +26,8 @@ public final class AccessLog implements AutoCloseable {
   private static final int CAPACITY = 16 << 10;
 
   /**
-   * How long entries gather before they are written: the thread is woken once for all of them, not
-   * by each request.
+   * Entries gather for so long before they are written: the thread is woken once for all of them,
+   * not by each request.
    */
   private static final long GATHER_MS = 20;
 
@@ -76,7 +76,7 @@ public final class AccessLog implements AutoCloseable {
     }
   }
 
-  /** How many requests have no line. */
+  /** The number of requests that have no line. */
   public long droppedCount() {
     return dropped.sum();
   }

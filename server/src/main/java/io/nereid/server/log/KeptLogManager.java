@@ -9,7 +9,7 @@ import java.util.logging.LogManager;
  */
 public final class KeptLogManager extends LogManager {
 
-  /** Whether there is a {@link LogSettings}. */
+  /** True if there is a {@link LogSettings}. */
   static volatile boolean kept;
 
   /** For the JVM. */

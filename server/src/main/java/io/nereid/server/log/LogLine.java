@@ -188,7 +188,7 @@ final class LogLine extends Formatter {
     }
   }
 
-  /** Whether it is no control, no mark that turns the direction of text, and no line break. */
+  /** True if it is no control, no mark that turns the direction of text, and no line break. */
   private static boolean isPrintable(char c) {
     return switch (Character.getType(c)) {
       case Character.CONTROL,

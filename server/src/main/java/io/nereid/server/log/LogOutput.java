@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * Where lines go: the error stream, or the end of a file. Any thread may write. When the path of
- * the file no longer leads to the file that was opened, as after a rotation, lines go to a new file
- * there from then on. A line looks for that, at most once a second.
+ * The place where lines go: the error stream, or the end of a file. Any thread may write. When the
+ * path of the file no longer leads to the file that was opened, as after a rotation, lines go to a
+ * new file there from then on. A line looks for that, at most once a second.
  */
 final class LogOutput implements AutoCloseable {
 
@@ -26,7 +26,7 @@ final class LogOutput implements AutoCloseable {
   private Object fileKey; // what tells the open file from others
   private long checkedNs = System.nanoTime();
 
-  /** Whether the last line may lack its end, as when a disk is full. */
+  /** True if the last line may lack its end, as when a disk is full. */
   private boolean unfinished;
 
   LogOutput(OutputStream stream, Path file) {
@@ -35,7 +35,7 @@ final class LogOutput implements AutoCloseable {
     fileKey = keyOf(file);
   }
 
-  /** What tells the file at this path from others; null when there is none. */
+  /** The key that tells the file at this path from others; null if there is none. */
   private static Object keyOf(Path file) {
     try {
       return file == null ? null : Files.readAttributes(file, BasicFileAttributes.class).fileKey();
@@ -96,7 +96,7 @@ final class LogOutput implements AutoCloseable {
     try {
       stream.close();
     } catch (IOException e) {
-      // What was written is there; there is nothing else to do about it.
+      // The lines that were written are there; there is nothing else to do about it.
     }
   }
 }

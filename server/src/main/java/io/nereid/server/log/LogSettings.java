@@ -58,7 +58,7 @@ public final class LogSettings implements AutoCloseable {
     return new LogSettings(values, file);
   }
 
-  /** What is logged now, and in which form. */
+  /** The present settings. */
   public LogValues values() {
     return handler.values();
   }

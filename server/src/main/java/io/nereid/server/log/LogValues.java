@@ -5,7 +5,7 @@ import io.nereid.types.StatusCode;
 import java.util.Objects;
 
 /**
- * What is logged, and in which form.
+ * The settings of the log.
  *
  * @param info whether information is
  * @param warning whether warnings are
@@ -16,7 +16,7 @@ import java.util.Objects;
 public record LogValues(
     boolean info, boolean warning, boolean error, int verboseLevel, LogFormat format) {
 
-  /** What applies when nothing is said. */
+  /** The settings of a server that is told none. */
   public static final LogValues DEFAULT = new LogValues(true, true, true, 0, LogFormat.DEFAULT);
 
   /** Checks the values. */

@@ -36,7 +36,7 @@ public final class CudaRegions {
     this.beforeUse = beforeUse;
   }
 
-  /** Whether clients may register regions, and there is a GPU for them to be on. */
+  /** True if clients may register regions, and there is a GPU for them to be on. */
   public boolean isEnabled() {
     return regions.isEnabled() && CudaDriver.isPresent();
   }

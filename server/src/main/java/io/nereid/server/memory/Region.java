@@ -3,10 +3,10 @@ package io.nereid.server.memory;
 /** Memory that a client registered under a name, of whatever kind. */
 public sealed interface Region {
 
-  /** What requests call it. */
+  /** The name that requests have for it. */
   String name();
 
-  /** Where in its memory it begins, in bytes. */
+  /** The offset in its memory at which it begins, in bytes. */
   long offset();
 
   /** Its size. */

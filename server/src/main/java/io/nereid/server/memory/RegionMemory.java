@@ -13,7 +13,7 @@ interface RegionMemory extends AutoCloseable {
   /** Writes {@code from} at {@code position}. */
   void write(long position, MemorySegment from);
 
-  /** Where a part of it lies on a GPU; empty: it is memory of the processor. */
+  /** The place of a part of it on a GPU; empty: it is memory of the processor. */
   default Optional<DeviceMemory> onDevice(long position, long byteSize) {
     return Optional.empty();
   }

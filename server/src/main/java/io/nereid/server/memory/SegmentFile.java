@@ -40,7 +40,7 @@ final class SegmentFile implements RegionMemory {
    */
   private static final String RESERVED_NAMES = "triton_python_backend_shm_region_";
 
-  /** Where the C library keeps shared memory segments. */
+  /** The directory in which the C library keeps shared memory segments. */
   static final Path DIRECTORY = Path.of("/dev/shm");
 
   /** Largest piece of a segment in one call: a byte buffer has an int for its size. */
@@ -73,7 +73,8 @@ final class SegmentFile implements RegionMemory {
         throw cannotOpen(
             StatusCode.INVALID_ARGUMENT, key, "expected a shared memory segment, got another file");
       }
-      // What takes its place meanwhile does no harm: links are refused here too, and all that can
+      // A file that takes its place meanwhile does no harm: links are refused here too, and all
+      // that can
       // be opened for writing without being a file has no size, so that no region fits into it.
       return new SegmentFile(
           key,
@@ -122,7 +123,7 @@ final class SegmentFile implements RegionMemory {
         code, "Unable to open shared memory region: '" + key + "': " + reason);
   }
 
-  /** How many bytes it has now; its owner may change that. */
+  /** The bytes that it has now; its owner may change that. */
   long byteSize() {
     try {
       return channel.size();

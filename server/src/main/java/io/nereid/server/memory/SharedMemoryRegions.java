@@ -54,7 +54,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     this.enabled = enabled;
   }
 
-  /** Whether clients may register regions. */
+  /** True if clients may register regions. */
   public boolean isEnabled() {
     return enabled;
   }
@@ -98,7 +98,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** Whether the name can be given; another may come first. */
+  /** True if the name can be given; another may come first. */
   synchronized void checkFree(String name) {
     if (regions.containsKey(name)) {
       throw new NereidException(
@@ -252,7 +252,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** Whether the memory is to be closed. */
+  /** True if the memory is to be closed. */
   private synchronized boolean endUse(Registered registered) {
     registered.users--;
     return registered.leaving && leave(registered) != null;

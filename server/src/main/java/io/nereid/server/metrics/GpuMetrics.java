@@ -8,8 +8,8 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 
 /**
- * How the GPUs are doing, by Triton's names and in its units: watts, joules, bytes, and a ratio
- * from 0 to 1. A GPU that does not tell a value has no sample of it.
+ * The state of the GPUs, by Triton's names and in its units: watts, joules, bytes, and a ratio from
+ * 0 to 1. A GPU that does not tell a value has no sample of it.
  */
 public final class GpuMetrics {
 

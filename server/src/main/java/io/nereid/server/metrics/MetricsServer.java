@@ -84,7 +84,7 @@ public final class MetricsServer {
     tell(response, Status.INTERNAL_SERVER_ERROR_500, "internal error: " + failure.getMessage());
   }
 
-  /** What a client still sends is not read: scrapers send no bodies. */
+  /** Tells a status. Input that follows is not read: scrapers send no bodies. */
   private static void tell(ServerResponse response, Status status, String message) {
     response
         .status(status)
@@ -98,7 +98,7 @@ public final class MetricsServer {
     return new MetricsServer(state, options);
   }
 
-  /** Where it listens. */
+  /** The port at which it listens. */
   public int port() {
     return listener.port();
   }
@@ -121,7 +121,7 @@ public final class MetricsServer {
     return text.bytes();
   }
 
-  /** What is asked of others than this server. */
+  /** The metrics that others than this server tell. */
   private record Machine(ProcessMetrics process, Optional<GpuMetrics> gpus) {
 
     static Machine of(MetricsOptions options) {

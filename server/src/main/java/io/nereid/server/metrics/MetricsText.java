@@ -41,12 +41,12 @@ final class MetricsText {
     return family(name, "gauge", help);
   }
 
-  /** How often, and how much altogether: {@link #summarySample} comes next. */
+  /** Begins a metric of counts and sums: {@link #summarySample} comes next. */
   MetricsText summary(String name, String help) {
     return family(name, "summary", help);
   }
 
-  /** How often in which range: {@link #histogramSample} comes next. */
+  /** Begins a metric of counts by ranges: {@link #histogramSample} comes next. */
   MetricsText histogram(String name, String help) {
     return family(name, "histogram", help);
   }

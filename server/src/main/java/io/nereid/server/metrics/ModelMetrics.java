@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
-/** What the models did. The core counts it; here it is read when somebody asks. */
+/** The work of the models. The core counts it; here it is read when somebody asks. */
 final class ModelMetrics {
 
   /** A version of a model, at one moment. */
@@ -78,7 +78,7 @@ final class ModelMetrics {
         model.spec().decoupled());
   }
 
-  /** Which model it is. */
+  /** The labels of a model. */
   static String labels(Model model) {
     String labels =
         MetricsText.labels(
@@ -89,7 +89,7 @@ final class ModelMetrics {
         : MetricsText.labels(MetricsText.label("namespace", model.namespace()), labels);
   }
 
-  /** What some models have and others may not have. */
+  /** Samples that some models have and others may not have. */
   private <F> Samples<F> samples(Function<Figures, Optional<F>> figures) {
     Map<String, F> found = new LinkedHashMap<>();
     models.forEach(model -> figures.apply(model).ifPresent(some -> found.put(model.labels, some)));

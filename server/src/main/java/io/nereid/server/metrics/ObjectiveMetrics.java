@@ -4,7 +4,7 @@ import io.nereid.statistics.ObjectiveStatistics;
 import java.time.Duration;
 import java.util.function.ToDoubleFunction;
 
-/** What became of the objectives of models, and what the models do because of them. */
+/** The outcome of the objectives of models, and the settings that follow from them. */
 final class ObjectiveMetrics {
 
   private static final double NANOS = 1e9;

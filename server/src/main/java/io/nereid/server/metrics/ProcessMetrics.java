@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** What the JVM, its process and the machine tell of themselves, by the names that are usual. */
+/** Metrics of the JVM, its process and the machine, by the names that are usual. */
 final class ProcessMetrics {
 
   private static final Path STATUS = Path.of("/proc/self/status");

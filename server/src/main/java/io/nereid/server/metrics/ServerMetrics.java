@@ -7,8 +7,8 @@ import io.nereid.statistics.ResourceStatistics;
 import java.util.List;
 
 /**
- * What the server holds: memory of requests, cached responses, connections, and what it could not
- * write down.
+ * Metrics of what the server holds: memory of requests, cached responses, connections, and entries
+ * of logs and traces that were lost.
  */
 final class ServerMetrics {
 
@@ -63,7 +63,7 @@ final class ServerMetrics {
     resources.forEach(resource -> text.sample(labels(resource), resource.waiting()));
   }
 
-  /** Which resource it is; one for all devices has no device. */
+  /** The labels of a resource; one for all devices has no device. */
   static String labels(ResourceStatistics resource) {
     String name = MetricsText.label("resource", resource.name());
     return resource.device().isEmpty()

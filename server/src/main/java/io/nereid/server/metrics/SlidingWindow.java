@@ -5,14 +5,14 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a histogram that only grows got in the last minute, as far as it was looked at: before that
- * is known, since its begin. Not for several threads at once.
+ * The growth in the last minute of a histogram that only grows, as far as it was looked at: before
+ * that is known, since its begin. Not for several threads at once.
  */
 public final class SlidingWindow {
 
   static final long LENGTH_NS = TimeUnit.MINUTES.toNanos(1);
 
-  /** How far the window moves at a time. */
+  /** The time by which the window moves. */
   static final long STEP_NS = LENGTH_NS / 5;
 
   private record Look(long takenNs, Histogram seen) {}

@@ -1,2 +1,2 @@
-/** What all records of options use, whatever part of the server they are for. */
+/** The parts that all records of options use. */
 package io.nereid.server.options;

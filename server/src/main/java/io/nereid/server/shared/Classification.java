@@ -175,7 +175,7 @@ public final class Classification {
       }
     }
 
-    /** Whether one class is worse than another: of equal keys the higher index is. */
+    /** True if one class is worse than another: of equal keys the higher index is. */
     private boolean isWorse(int one, int other) {
       return keys[one] < keys[other] || (keys[one] == keys[other] && indexes[one] > indexes[other]);
     }
@@ -219,7 +219,7 @@ public final class Classification {
       this.data = data;
     }
 
-    /** Whether elements of this type can be scores. */
+    /** True if elements of this type can be scores. */
     static boolean isScore(DataType type) {
       return switch (type) {
         case INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, FP32, FP64 -> true;

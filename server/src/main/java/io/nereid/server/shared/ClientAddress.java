@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.SocketChannel;
 
-/** Where a client calls from, for the logs. */
+/** The address of a client, for the logs. */
 public final class ClientAddress {
 
   private static final String NONE = "-";

@@ -1,6 +1,6 @@
 package io.nereid.server.shared;
 
-/** How many connections beyond a limit are told that they are too many; more are only closed. */
+/** The connections beyond a limit that are told that they are too many; more are only closed. */
 public final class ConnectionRefusals {
 
   private static final int LEAST = 8;

@@ -8,11 +8,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long requests of one model have executed lately. It decides whether a thread that serves
- * several connections may execute a request: the event loop of gRPC, or a round of HTTP. The
- * estimate rises at once and falls slowly. A model of which nothing is known is not trusted, nor is
- * one that was quick and then took very long, for a time that doubles whenever that happens again.
- * Every thread that executes requests of the frontends reads and writes it.
+ * The time that requests of one model took lately. It decides whether a thread that serves several
+ * connections may execute a request: the event loop of gRPC, or a round of HTTP. The estimate rises
+ * at once and falls slowly. A model of which nothing is known is not trusted, nor is one that was
+ * quick and then took very long, for a time that doubles whenever that happens again. Every thread
+ * that executes requests of the frontends reads and writes it.
  */
 public final class ExecutionPace {
 
@@ -38,7 +38,7 @@ public final class ExecutionPace {
   public static final class Table {
     private final ConcurrentHashMap<Model, ExecutionPace> paces = new ConcurrentHashMap<>();
 
-    /** How quick a model is. */
+    /** The pace of a model. */
     public ExecutionPace of(Model model) {
       ExecutionPace pace = paces.get(model);
       return pace == null ? add(model) : pace;
@@ -49,7 +49,7 @@ public final class ExecutionPace {
       return paces.computeIfAbsent(model, unknown -> new ExecutionPace());
     }
 
-    /** How many models are remembered. */
+    /** The number of models that are remembered. */
     public int size() {
       return paces.size();
     }
@@ -60,7 +60,7 @@ public final class ExecutionPace {
   private volatile int stalls;
   private volatile long trustedAtNs; // meaningless without stalls
 
-  /** Whether the next request may be executed while others wait for the thread. */
+  /** True if the next request may be executed while others wait for the thread. */
   public boolean isShort() {
     return estimateNs <= INLINE_NS && (stalls == 0 || System.nanoTime() - trustedAtNs >= 0);
   }

@@ -17,7 +17,7 @@ public final class FrameCount {
   /** Resets, and other frames that carry nothing, within the seconds below. */
   public static final int MAX_FRAMES = 400;
 
-  /** How long frames are counted before the count begins anew. */
+  /** The seconds after which the count of frames begins anew. */
   public static final int WINDOW_SECONDS = 30;
 
   private int emptyDataCount;

@@ -18,7 +18,7 @@ public final class FreeCarrier {
 
   private FreeCarrier() {}
 
-  /** Whether a request may execute on this virtual thread; then {@link #leave} is to follow. */
+  /** True if a request may execute on this virtual thread; then {@link #leave} is to follow. */
   public static boolean enter() {
     if (LEFT.decrementAndGet() >= 0) {
       return true;

@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
 public final class Frontends {
 
   /**
-   * Where a frontend listens.
+   * The place at which a frontend listens.
    *
    * @param certificate the file of what it shows to clients; empty: connections are not encrypted
    * @param mutual whether each client has to show one, too
@@ -42,7 +42,7 @@ public final class Frontends {
     known.put(protocol, new Frontend(place, connections));
   }
 
-  /** Where a protocol is served; empty: it is not. */
+  /** The place at which a protocol is served; empty: it is not. */
   public Optional<Place> place(String protocol) {
     return Optional.ofNullable(known.get(protocol)).map(Frontend::place);
   }

@@ -5,8 +5,8 @@ import java.io.InputStream;
 import java.util.zip.GZIPInputStream;
 
 /**
- * What gzip compressed, of any number of members. Nothing is read before the first byte is wanted,
- * so that a header that is wrong is told to who reads. For one thread.
+ * The content of gzip's members, of which there may be any number. Nothing is read before the first
+ * byte is wanted, so that a header that is wrong is told to who reads. For one thread.
  */
 public final class GzipInput extends InputStream {
 

@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Which header fields of inference requests become parameters that their backends see: those in
- * whose names a regular expression is found, in whatever case. From any thread.
+ * Makes header fields of inference requests parameters that their backends see: those in whose
+ * names a regular expression is found, in any case. From any thread.
  *
  * <p>The operator writes the expression and clients choose the names, so finding it is bounded: a
  * name for which it takes long is one that does not match.
@@ -22,7 +22,7 @@ public final class HeaderForwarding {
   /** Names are far shorter; each character may cost a frame of the stack. */
   private static final int MOST_CHARS = 256;
 
-  /** How often characters of one name may be looked at. */
+  /** The number of times that characters of one name may be looked at. */
   private static final int MOST_STEPS = 20_000;
 
   /** Parameters that mean something to the server: Triton's. */
@@ -49,7 +49,7 @@ public final class HeaderForwarding {
     pattern = Pattern.compile("(?i)" + expression);
   }
 
-  /** Whether a field of this name becomes a parameter. */
+  /** True if a field of this name becomes a parameter. */
   public boolean matches(String name) {
     if (name.length() > MOST_CHARS) {
       return false;

@@ -4,12 +4,12 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * What long byte arrays really take of the heap. The collector G1 gives one that is longer than
- * half a region whole regions of its own, so that one byte too many costs up to as much again.
+ * The heap that long byte arrays really take. The collector G1 gives one that is longer than half a
+ * region whole regions of its own, so that one byte too many costs up to as much again.
  */
 public final class HeapArrays {
 
-  /** What an array has in front of its elements. */
+  /** The bytes that an array has in front of its elements. */
   private static final int HEADER_BYTES = 16;
 
   private static final int MOST_BYTES = Integer.MAX_VALUE - 2 * HEADER_BYTES;
@@ -44,7 +44,7 @@ public final class HeapArrays {
     return (size + regionBytes - 1) / regionBytes * regionBytes;
   }
 
-  /** How long an array is made that was too short: as long as what it then costs allows. */
+  /** The new length of an array that was too short: as long as its cost allows. */
   public static int grown(int length, int least) {
     long wanted = Math.max(least, Math.min(2L * length, 1 << 30));
     if (wanted > SHORT_BYTES) {

@@ -39,12 +39,12 @@ public final class HeapBudget {
     return requestBytes / 4 * 3;
   }
 
-  /** What requests hold now. */
+  /** The bytes that requests hold now. */
   public long takenByRequests() {
     return requests.get();
   }
 
-  /** What connections hold now. */
+  /** The bytes that connections hold now. */
   public long takenByConnections() {
     return connections.get();
   }

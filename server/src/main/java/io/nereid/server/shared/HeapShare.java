@@ -1,8 +1,8 @@
 package io.nereid.server.shared;
 
 /**
- * What one request after the other of a connection holds of the heap's budget. Used by the thread
- * that serves the request.
+ * The part of the heap's budget that a connection's present request holds. Used by the thread that
+ * serves the request.
  */
 public final class HeapShare {
 
@@ -18,7 +18,7 @@ public final class HeapShare {
       this.passing = passing;
     }
 
-    /** Whether there may be enough later; false: the request alone needs more than there is. */
+    /** True if there may be enough later; false: the request alone needs more than there is. */
     public boolean isPassing() {
       return passing;
     }

@@ -18,7 +18,7 @@ public final class LoadParameters {
   private final Map<String, byte[]> files = new LinkedHashMap<>();
   private String config;
 
-  /** Whether a parameter of this name is a file of the model; others have to be known. */
+  /** True if a parameter of this name is a file of the model; others have to be known. */
   public static boolean isFile(String name) {
     if (name.startsWith(FILE_PREFIX)) {
       return true;
@@ -53,7 +53,7 @@ public final class LoadParameters {
     }
   }
 
-  /** Whether a request to unload a model may have a parameter of this name. */
+  /** True if a request to unload a model may have a parameter of this name. */
   public static void checkUnload(String name) {
     if (!name.equals("unload_dependents")) {
       throw invalid("unrecognized unload parameter '" + name + "': expected 'unload_dependents'");

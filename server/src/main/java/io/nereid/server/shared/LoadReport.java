@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How loaded a server is, for those who choose between several: an ORCA load report, which clients
+ * The load of a server, for clients that choose between several: an ORCA load report, which clients
  * ask for in a header field and get in one. From any thread.
  */
 public final class LoadReport {

@@ -10,12 +10,12 @@ import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is told of models, in whatever form. */
+/** Facts that are told of models, in any form. */
 public final class ModelFacts {
 
   private ModelFacts() {}
 
-  /** What the configuration names, else what an ensemble is, else the backend. */
+  /** The platform that the configuration names, else the one of an ensemble, else the backend. */
   public static String platform(Model model) {
     String configured = model.configuration().platform();
     if (!configured.isEmpty()) {

@@ -28,12 +28,12 @@ public class PieceBuffer extends OutputStream {
   private final byte[] first = new byte[FIRST_BYTES];
   private final List<ByteBuffer> full = new ArrayList<>();
 
-  /** Where the next bytes go, from {@link #end} on. */
+  /** The next bytes go here, from {@link #end} on. */
   protected byte[] piece = first;
 
   private int start = HEAD_ROOM;
 
-  /** Where in the piece the next byte goes. */
+  /** The index in the piece at which the next byte goes. */
   protected int end = HEAD_ROOM;
 
   private long fullBytes;
@@ -81,7 +81,7 @@ public class PieceBuffer extends OutputStream {
     return bytes;
   }
 
-  /** Whether this many bytes fit behind what is there, in one piece with all of it. */
+  /** True if this many bytes fit behind what is there, in one piece with all of it. */
   private boolean hasRoom(long bytes) {
     return full.isEmpty() && bytes <= piece.length - end;
   }

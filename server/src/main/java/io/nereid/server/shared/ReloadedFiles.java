@@ -36,15 +36,15 @@ public final class ReloadedFiles<T> {
     T load() throws IOException;
   }
 
-  /** What tells whether a file is another one; null where there is none. */
+  /** The properties that tell one file from another. */
   private record Stamp(FileTime modified, long size, Object key) {}
 
   private static final Logger LOGGER = System.getLogger(ReloadedFiles.class.getName());
 
-  /** How often the files are looked at, at most. */
+  /** The least time between two looks at the files. */
   private static final long CHECK_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** How long who asks waits for the files; they are read on all the same. */
+  /** A caller waits so long for the files; they are read on all the same. */
   private static final long PATIENCE_MS = 500;
 
   private final String what;

@@ -3,13 +3,13 @@ package io.nereid.server.shared;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the server tells about itself, in whatever form. */
+/** Facts that the server tells about itself, in any form. */
 public final class ServerFacts {
 
   /** Its name, unless the operator gave it another. */
   public static final String DEFAULT_NAME = "nereid";
 
-  /** What it always has beyond the protocol itself, by the protocol's names. */
+  /** Extensions that it always has, by the protocol's names. */
   private static final List<String> EXTENSIONS =
       List.of(
           "binary_tensor_data",
@@ -25,7 +25,7 @@ public final class ServerFacts {
 
   private ServerFacts() {}
 
-  /** What it has beyond the protocol itself: always, or because it was turned on. */
+  /** Its extensions of the protocol: those that it always has, and those that were turned on. */
   public static List<String> extensions(ServerState state) {
     List<String> all = new ArrayList<>(EXTENSIONS);
     if (state.sharedMemory().isEnabled()) {

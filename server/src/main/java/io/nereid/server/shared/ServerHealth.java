@@ -8,7 +8,7 @@ import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Whether the server takes requests. */
+/** The health of the server: whether it takes requests, and which models do. */
 public final class ServerHealth {
 
   private final Nereid nereid;
@@ -37,7 +37,7 @@ public final class ServerHealth {
     listeners.forEach(Runnable::run);
   }
 
-  /** Whether {@link #loaded} is still to come. */
+  /** True if {@link #loaded} is still to come. */
   public boolean isLoading() {
     return loading;
   }
@@ -84,17 +84,17 @@ public final class ServerHealth {
     listeners.remove(listener);
   }
 
-  /** Whether {@link #finish} or {@link #stop} was called. */
+  /** True if {@link #finish} or {@link #stop} was called. */
   public boolean isFinishing() {
     return finishing;
   }
 
-  /** Whether {@link #stop} was called. */
+  /** True if {@link #stop} was called. */
   public boolean isStopping() {
     return stopping;
   }
 
-  /** Whether a request to the model is refused because the server is about to end. */
+  /** True if a request to the model is refused because the server is about to end. */
   public boolean refuses(Model model) {
     return stopping || (finishing && !model.hasSequences());
   }
@@ -107,12 +107,12 @@ public final class ServerHealth {
     }
   }
 
-  /** Whether all that was begun still runs; what does not will not by itself. */
+  /** True if all that was begun still runs; what does not will not by itself. */
   public boolean isLive() {
     return live;
   }
 
-  /** Whether requests are taken, and the models are well as far as that was asked for. */
+  /** True if requests are taken, and the models are well as far as that was asked for. */
   public boolean isReady() {
     return live
         && !loading
@@ -120,7 +120,7 @@ public final class ServerHealth {
         && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
   }
 
-  /** What was unloaded is not missing, and neither is what needs it. */
+  /** A model that was unloaded is not missing, and neither is one that needs it. */
   private static boolean isWell(Model model) {
     return switch (model.state()) {
       case READY, DRAINING, UNLOADED, INCOMPLETE -> true;
@@ -128,7 +128,7 @@ public final class ServerHealth {
     };
   }
 
-  /** Whether a version of a model takes requests; of the whole model with version 0. */
+  /** True if a version of a model takes requests; of the whole model with version 0. */
   public boolean isReady(String model, long version) {
     return !loading
         && !finishing
@@ -140,8 +140,8 @@ public final class ServerHealth {
   }
 
   /**
-   * Whether there is such a version, or any version with version 0, though it may take no requests.
-   * What was unloaded is not there.
+   * True if there is such a version, or any version with version 0, though it may take no requests.
+   * A model that was unloaded is not there.
    */
   public boolean isKnown(String model, long version) {
     return nereid.models().stream()

@@ -42,7 +42,7 @@ public final class ServerState {
     return new Builder(nereid);
   }
 
-  /** What the server calls itself to clients. */
+  /** The name that the server tells clients. */
   public String name() {
     return name;
   }
@@ -52,27 +52,27 @@ public final class ServerState {
     return nereid;
   }
 
-  /** Whether requests are taken. */
+  /** True if requests are taken. */
   public ServerHealth health() {
     return health;
   }
 
-  /** What clients registered. */
+  /** The shared memory that clients registered. */
   public SharedMemoryRegions sharedMemory() {
     return sharedMemory;
   }
 
-  /** What of it is on GPUs. */
+  /** The part of it that is on GPUs. */
   public CudaRegions cudaMemory() {
     return cudaMemory;
   }
 
-  /** Which requests are traced. */
+  /** The tracing of requests. */
   public Tracing tracing() {
     return tracing;
   }
 
-  /** How loaded it is, where clients are told. */
+  /** The report of its load, where clients are told. */
   public Optional<LoadReport> load() {
     return load;
   }
@@ -82,7 +82,7 @@ public final class ServerState {
     return log;
   }
 
-  /** What gets a line for each request, if anything does. */
+  /** The log with a line for each request, if there is one. */
   public Optional<AccessLog> accessLog() {
     return accessLog;
   }
@@ -92,12 +92,12 @@ public final class ServerState {
     return frontends;
   }
 
-  /** What connections and requests may hold of the heap, whatever frontend they came through. */
+  /** The heap that connections and requests of all frontends may hold. */
   public HeapBudget heap() {
     return heap;
   }
 
-  /** How quick the models are. */
+  /** The paces of the models. */
   public ExecutionPace.Table paces() {
     return paces;
   }
@@ -118,31 +118,31 @@ public final class ServerState {
       this.nereid = nereid;
     }
 
-    /** What the server calls itself to clients. */
+    /** The name that the server tells clients. */
     public Builder name(String told) {
       name = told;
       return this;
     }
 
-    /** Whether a model that is broken or still loading makes the server not ready. */
+    /** True if a model that is broken or still loading makes the server not ready. */
     public Builder strictReadiness(boolean strict) {
       strictReadiness = strict;
       return this;
     }
 
-    /** Whether clients may register shared memory; by default they may not. */
+    /** True if clients may register shared memory; by default they may not. */
     public Builder allowClientShm(boolean allowed) {
       allowClientShm = allowed;
       return this;
     }
 
-    /** Which requests are traced: none by default; it stays the caller's to close. */
+    /** The tracing of requests: none by default; it stays the caller's to close. */
     public Builder tracing(Tracing traces) {
       tracing = traces;
       return this;
     }
 
-    /** How loaded the server is; by default clients are not told. */
+    /** The report of the server's load; by default clients are not told. */
     public Builder load(Optional<LoadReport> report) {
       load = report;
       return this;
@@ -154,7 +154,7 @@ public final class ServerState {
       return this;
     }
 
-    /** What gets a line for each request. */
+    /** The log with a line for each request. */
     public Builder accessLog(Optional<AccessLog> lines) {
       accessLog = lines;
       return this;

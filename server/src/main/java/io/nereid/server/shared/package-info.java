@@ -1,2 +1,2 @@
-/** What all frontends of a server share: its models, its health, what clients registered. */
+/** The parts that all frontends of a server share: models, health, and clients' memory. */
 package io.nereid.server.shared;

@@ -17,7 +17,7 @@ import java.util.Optional;
 public record ServerTlsOptions(
     Path certificate, Path key, Optional<Path> clientCa, ClientCertificate clientCertificate) {
 
-  /** Whether a client needs a certificate. */
+  /** The need of a client for a certificate. */
   public enum ClientCertificate {
     /** A client without one is refused. */
     REQUIRED,
@@ -44,7 +44,7 @@ public record ServerTlsOptions(
     return new ServerTlsOptions(certificate, key, Optional.of(clientCa), clientCertificate);
   }
 
-  /** Whether a client that shows no certificate is refused. */
+  /** True if a client that shows no certificate is refused. */
   public boolean isMutual() {
     return clientCa.isPresent() && clientCertificate == ClientCertificate.REQUIRED;
   }

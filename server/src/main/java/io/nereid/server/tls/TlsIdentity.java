@@ -68,7 +68,7 @@ record TlsIdentity(
     return PemFile.of(file, SmallFile.read(file, StandardCharsets.ISO_8859_1));
   }
 
-  /** Whether what one of them signs is what the other verifies. */
+  /** True if what one of them signs is what the other verifies. */
   private static boolean belongTogether(PrivateKey key, PublicKey publicKey)
       throws GeneralSecurityException {
     String algorithm =

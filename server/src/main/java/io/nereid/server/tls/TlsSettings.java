@@ -50,12 +50,12 @@ public final class TlsSettings {
     }
   }
 
-  /** What it was made of. */
+  /** The options that it was made of. */
   public ServerTlsOptions options() {
     return options;
   }
 
-  /** What the next connection is made with; to be asked for anew for each. */
+  /** The context of the next connection; to be asked for anew for each. */
   public SSLContext context() {
     return identity.current().context();
   }

@@ -111,7 +111,7 @@ final class OtlpExporter implements TraceQueue.Sink {
     return status;
   }
 
-  /** How long one wait of a request may take: while the server stops, what is left of its time. */
+  /** The time of one wait of a request: while the server stops, the rest of its time. */
   private int timeoutMs() {
     long leftNs = ending ? Math.min(TIMEOUT_NS, deadlineNs - System.nanoTime()) : TIMEOUT_NS;
     return (int) Math.max(1, Duration.ofNanos(leftNs).toMillis());
@@ -119,7 +119,7 @@ final class OtlpExporter implements TraceQueue.Sink {
 
   // ---- What the environment says, by OpenTelemetry's names -------------------------------------
 
-  /** What the traces say of this server. */
+  /** The attributes that traces have of this server. */
   private static Map<String, String> attributes(
       Map<String, String> given, Map<String, String> environment, String version) {
     Map<String, String> attributes = new LinkedHashMap<>();

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * What a plug-in tells of one request, on whatever threads it has: its own activities, and those of
- * the inferences that it begins for the request. What comes after {@link #end} is not taken.
+ * The activities that a plug-in tells of one request, on any threads: its own, and those of the
+ * inferences that it begins for the request. Activities after {@link #end} are not taken.
  */
 final class ToldActivities implements Consumer<TracedActivity> {
 
@@ -36,7 +36,7 @@ final class ToldActivities implements Consumer<TracedActivity> {
       this.first = first;
     }
 
-    /** Whether it is the request itself. */
+    /** True if it is the request itself. */
     boolean isRequest() {
       return first.inference() == 0;
     }
@@ -96,7 +96,7 @@ final class ToldActivities implements Consumer<TracedActivity> {
     return new Inference(ids.getAsLong(), parent == null ? request : parent.id, first);
   }
 
-  /** What was told, each inference behind the one that began it. */
+  /** The inferences that were told, each behind the one that began it. */
   synchronized List<Inference> end() {
     ended = true;
     return List.copyOf(inferences.values());

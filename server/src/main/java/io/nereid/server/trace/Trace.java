@@ -14,14 +14,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /**
- * What is recorded of one request. One thread at a time fills it in, in the order of the methods;
- * steps that are not reached are left out. After {@link #end} it belongs to the trace thread.
+ * The record of one request. One thread at a time fills it in, in the order of the methods; steps
+ * that are not reached are left out. After {@link #end} it belongs to the trace thread.
  *
  * <p>Times are those of System.nanoTime, which never is 0 where this runs: 0 means not reached.
  */
 public final class Trace {
 
-  /** What the request came over. */
+  /** The protocol that the request came over. */
   public enum Protocol {
     /** HTTP. */
     HTTP,
@@ -45,10 +45,10 @@ public final class Trace {
   /** Turns its times into those since 1970. It is read once, so that they fit together. */
   final long epochOffsetNs;
 
-  /** Where it is written to; null: it is only kept for a while, by {@link #ring}. */
+  /** The queue that it is written to; null: it is only kept for a while, by {@link #ring}. */
   private final TraceQueue queue;
 
-  /** What keeps the slowest requests for a while; null: nobody looks at them. */
+  /** The ring that keeps the slowest requests for a while; null: nobody looks at them. */
   private final TraceRing ring;
 
   final String modelName;
@@ -77,16 +77,16 @@ public final class Trace {
   boolean inline;
   boolean cacheHit;
 
-  /** Why it failed; null when it did not. */
+  /** The reason why it failed; null if it did not. */
   String error;
 
-  /** Whether this server is to blame for that. */
+  /** True if this server is to blame for that. */
   boolean serverError;
 
   /** Contents of inputs and outputs, where they are recorded. */
   final List<TracedTensor> tensors = new ArrayList<>();
 
-  /** What plug-ins told; known at the end. */
+  /** The inferences that plug-ins told; known at the end. */
   List<ToldActivities.Inference> told = List.of();
 
   /** The bytes of tensors on the heap, as the queue counts them. */
@@ -121,7 +121,7 @@ public final class Trace {
         TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - System.nanoTime();
   }
 
-  /** Whether what is said of it will be written somewhere. */
+  /** True if what is said of it will be written somewhere. */
   public boolean isWritten() {
     return queue != null;
   }

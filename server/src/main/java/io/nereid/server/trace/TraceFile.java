@@ -104,7 +104,7 @@ final class TraceFile implements TraceQueue.Sink {
    */
   private static final class Entries {
 
-    /** What is longer is written in pieces: tensors may be as long as memory is. */
+    /** Longer texts are written in pieces: tensors may be as long as memory is. */
     private static final int PIECE_CHARS = 1 << 20;
 
     private final FileChannel file;

@@ -3,17 +3,17 @@ package io.nereid.server.trace;
 import java.util.List;
 import java.util.Set;
 
-/** What a trace records of a request. Without any level nothing is traced. */
+/** A part of a request that a trace records. Without any level nothing is traced. */
 public enum TraceLevel {
   /** When the stages of a request began and ended. */
   TIMESTAMPS,
-  /** What its inputs and outputs were; in mode {@link TraceMode#TRITON} only. */
+  /** Its inputs and outputs; in mode {@link TraceMode#TRITON} only. */
   TENSORS;
 
-  /** How settings name the absence of levels. */
+  /** The name that settings have for the absence of levels. */
   public static final String OFF = "OFF";
 
-  /** What can be named in a setting. */
+  /** The names that a setting can have. */
   public static final String EXPECTED = "OFF, TIMESTAMPS or TENSORS";
 
   /** The level of this name; null when there is none, which {@link #OFF} is not. */

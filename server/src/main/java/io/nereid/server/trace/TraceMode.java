@@ -2,7 +2,7 @@ package io.nereid.server.trace;
 
 import java.util.Locale;
 
-/** Where traces go. */
+/** The place to which traces go. */
 public enum TraceMode {
   /** Into files, in Triton's JSON format. */
   TRITON,

@@ -21,7 +21,7 @@ final class TraceQueue {
 
   private static final Logger LOGGER = System.getLogger(TraceQueue.class.getName());
 
-  /** How often the log tells of traces that were lost. */
+  /** The time between two lines of the log about lost traces. */
   private static final long REPORT_EVERY_NS = TimeUnit.MINUTES.toNanos(1);
 
   /** Most that the tensors of traces may hold of the heap until they are written. */
@@ -156,7 +156,7 @@ final class TraceQueue {
     }
   }
 
-  /** Where traces end up. Only the trace thread uses it, except for {@link #endBy}. */
+  /** The place where traces end up. Only the trace thread uses it, except for {@link #endBy}. */
   interface Sink {
 
     /** Takes traces; fails when they are lost. */

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class TraceRing {
 
-  /** How many are told. */
+  /** The most requests that are told. */
   static final int MOST_TOLD = 100;
 
   private static final int SLOTS = 30;
@@ -46,7 +46,7 @@ public final class TraceRing {
         new PriorityQueue<>(Comparator.comparingLong(kept -> kept.request.durationNs()));
     private long number; // of the ten seconds that it stands for
 
-    /** What a request has to take longer than; written with the slot's lock. */
+    /** A request has to take longer than this; written with the slot's lock. */
     private volatile long floorNs = Long.MIN_VALUE;
   }
 
@@ -67,7 +67,7 @@ public final class TraceRing {
     return startMs;
   }
 
-  /** How many were looked at. */
+  /** The number of requests that were looked at. */
   public long seen() {
     return seen.sum();
   }

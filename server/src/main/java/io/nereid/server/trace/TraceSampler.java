@@ -34,7 +34,7 @@ final class TraceSampler {
     return settings.isOn();
   }
 
-  /** Whether this is recorded of a request. */
+  /** True if this is recorded of a request. */
   boolean records(TraceLevel level) {
     return settings.levels().contains(level);
   }
@@ -43,7 +43,7 @@ final class TraceSampler {
     return settings.logFrequency();
   }
 
-  /** Whether the next request is traced; {@code forced}: its client wants it, whatever is set. */
+  /** True if the next request is traced; {@code forced}: its client wants it, whatever is set. */
   boolean sample(boolean forced) {
     if (settings.rate() == 0 || left.get() == 0) {
       return forced;

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which requests are traced, of one model or of all, and how clients change that.
+ * The settings that say which requests are traced, of one model or of all.
  *
  * @param levels what is recorded of them; nothing is traced without any
  * @param rate of how many requests one is traced; 0: those only whose clients trace them
@@ -18,7 +18,7 @@ import java.util.Set;
  */
 record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFrequency) {
 
-  // What clients call the settings: Triton's names.
+  // The names of the settings are Triton's.
   static final String LEVEL = "trace_level";
   static final String RATE = "trace_rate";
   static final String COUNT = "trace_count";
@@ -28,12 +28,12 @@ record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFreq
 
   private static final long MOST_UNSIGNED = 0xffff_ffffL;
 
-  /** Whether anything is traced. */
+  /** True if anything is traced. */
   boolean isOn() {
     return !levels.isEmpty();
   }
 
-  /** Why these settings contradict each other or the limits; null when they do not. */
+  /** The reason why these settings contradict each other or the limits; null if they do not. */
   String fault(TraceMode mode, String file) {
     if (rate < 0 || rate > MOST_UNSIGNED) {
       return "trace rate must be 0 to " + MOST_UNSIGNED + ", got " + rate;

@@ -17,10 +17,10 @@ import java.nio.charset.StandardCharsets;
 record TracedTensor(
     String activity, String name, DataType dataType, long[] shape, byte[] contents) {
 
-  /** What one takes of the heap, beside its contents. */
+  /** The heap that one takes, beside its contents. */
   static final int ENTRY_BYTES = 256;
 
-  /** What clients send must not add up in the queue. */
+  /** The longest text of a client: long ones must not add up in the queue. */
   private static final int MOST_TEXT = 512;
 
   private static final byte[] NONE = {};
@@ -56,7 +56,7 @@ record TracedTensor(
       left = ByteBuffer.wrap(contents).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Whether there is another whole element: inputs are recorded before they are checked. */
+    /** True if there is another whole element: inputs are recorded before they are checked. */
     boolean hasNext() {
       int least = type == DataType.BYTES ? Integer.BYTES : type.byteSize();
       if (left.remaining() < least) {

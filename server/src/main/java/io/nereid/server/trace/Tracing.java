@@ -61,7 +61,7 @@ public final class Tracing {
 
   // ---- For requests ----------------------------------------------------------------------------
 
-  /** Whether {@link #begin} can give a trace at all. */
+  /** True if {@link #begin} can give a trace at all. */
   public boolean isOn() {
     return active != null || watched != null;
   }
