@@ -28,7 +28,7 @@ public class QueuedIdentityBenchmark extends RuntimeBenchmark {
 
   private static final int ELEMENTS = 16;
 
-  /** Whether the queue forms batches; otherwise each request is executed for itself. */
+  /** True if the queue forms batches; otherwise each request is executed for itself. */
   @Param({"false", "true"})
   public boolean batching;
 

@@ -134,7 +134,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Whether {@link #deviceInput} is possible for memory of this GPU: all instances of the model run
+   * True if {@link #deviceInput} is possible for memory of this GPU: all instances of the model run
    * there, and their backend reads inputs where they lie.
    */
   public boolean takesDeviceInputs(int device) {
@@ -155,7 +155,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Whether {@link #deviceOutput} is possible for this output and memory of this GPU: all instances
+   * True if {@link #deviceOutput} is possible for this output and memory of this GPU: all instances
    * of the model run there, and their backend writes outputs where they are wanted.
    */
   public boolean takesDeviceOutput(String name, int device) {
@@ -252,12 +252,12 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     return edit(content -> content.sequence(id, startDue));
   }
 
-  /** Whether it is the first request of its sequence; one that runs already begins anew. */
+  /** True if it is the first request of its sequence; one that runs already begins anew. */
   public InferRequest sequenceStart(boolean first) {
     return edit(content -> slot.record().mark(RequestRecord.SEQUENCE_START, first));
   }
 
-  /** Whether it is the last request of its sequence. */
+  /** True if it is the last request of its sequence. */
   public InferRequest sequenceEnd(boolean last) {
     return edit(content -> slot.record().mark(RequestRecord.SEQUENCE_END, last));
   }

@@ -158,7 +158,7 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Whether the request is over, so that this is its last response. One that is not final can still
+   * True if the request is over, so that this is its last response. One that is not final can still
    * be the last that comes: then {@link ResponseStream#next} returns null or throws.
    */
   public boolean isFinal() {
@@ -175,12 +175,12 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     return read(RequestRecord::executedBatchSize, 0);
   }
 
-  /** Whether it was executed on the thread that sent it. */
+  /** True if it was executed on the thread that sent it. */
   public boolean ranInline() {
     return read(RequestRecord::ranInline, false);
   }
 
-  /** Whether the answer came from the response cache. */
+  /** True if the answer came from the response cache. */
   public boolean cacheHit() {
     return read(RequestRecord::cacheHit, false);
   }

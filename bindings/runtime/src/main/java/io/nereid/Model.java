@@ -59,7 +59,7 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * Whether it takes requests, and all of its instances say that they can answer them: a plug-in of
+   * True if it takes requests, and all of its instances say that they can answer them: a plug-in of
    * Triton's may know that one cannot.
    */
   public boolean isReady() {
@@ -153,7 +153,7 @@ public final class Model implements AutoCloseable {
     return new Sequence(this, id);
   }
 
-  /** Whether its requests may belong to sequences: its own, or those of an ensemble's steps. */
+  /** True if its requests may belong to sequences: its own, or those of an ensemble's steps. */
   public boolean hasSequences() {
     LoadedModel loaded = entry.current();
     return loaded != null && loaded.hasSequences();
@@ -214,7 +214,7 @@ public final class Model implements AutoCloseable {
     private final Model model;
     private final SequenceId id;
 
-    /** Whether the next request that is sent has to start it. */
+    /** True if the next request that is sent has to start it. */
     private final AtomicBoolean startDue = new AtomicBoolean(true);
 
     private final AtomicBoolean ended = new AtomicBoolean();

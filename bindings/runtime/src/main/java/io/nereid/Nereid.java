@@ -295,7 +295,7 @@ public final class Nereid implements AutoCloseable {
     runtime.pageLock(device);
   }
 
-  /** Whether the memory pool is page-locked, or why not, in words; empty: no GPU uses it. */
+  /** True if the memory pool is page-locked, or why not, in words; empty: no GPU uses it. */
   public Optional<String> pageLocking() {
     return runtime.pageLocking();
   }

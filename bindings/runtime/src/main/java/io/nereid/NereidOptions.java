@@ -105,7 +105,7 @@ public record NereidOptions(
       return this;
     }
 
-    /** Whether it is page-locked for GPUs once a model runs on one; by default it is. */
+    /** True if it is page-locked for GPUs once a model runs on one; by default it is. */
     public Builder pageLockPool(boolean locks) {
       pageLockPool = locks;
       return this;
@@ -118,7 +118,7 @@ public record NereidOptions(
     }
 
     /**
-     * Whether models keep {@link ModelStatistics#stages}, which costs each request a few counters
+     * True if models keep {@link ModelStatistics#stages}, which costs each request a few counters
      * more; by default they do not.
      */
     public Builder stageHistograms(boolean kept) {
@@ -145,7 +145,7 @@ public record NereidOptions(
     }
 
     /**
-     * Whether executions hold the resources that their instance groups name, and wait for them; by
+     * True if executions hold the resources that their instance groups name, and wait for them; by
      * default they do not.
      */
     public Builder rateLimit(boolean limits) {

@@ -313,7 +313,7 @@ public final class Repository {
     return steps;
   }
 
-  /** Whether an ensemble that takes requests has this model. */
+  /** True if an ensemble that takes requests has this model. */
   private boolean isUsed(String key) {
     return models.all().stream()
         .filter(model -> model.state() == ModelState.READY)

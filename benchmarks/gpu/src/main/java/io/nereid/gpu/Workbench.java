@@ -56,7 +56,7 @@ record Workbench(Path directory, double seconds, int inFlight, Map<String, Built
   /** What the devices of benchmarks/gpu/rehearsal are called. */
   private static final String REHEARSAL = "Nereid's rehearsal, no GPU";
 
-  /** Whether libraries that compute on the processor stand in for NVIDIA's. */
+  /** True if libraries that compute on the processor stand in for NVIDIA's. */
   static boolean isRehearsal() {
     return TensorRtLibrary.missing().isEmpty()
         && TensorRtLibrary.load().cuda().devices().getFirst().name().equals(REHEARSAL);

@@ -134,7 +134,7 @@ final class DataArguments {
     return outputForm == null ? inputForm() : outputForm;
   }
 
-  /** Whether somebody asked for outputs in shared memory, rather than for inputs only. */
+  /** True if somebody asked for outputs in shared memory, rather than for inputs only. */
   boolean wantsOutputs(TensorForm form) {
     return outputForm == form;
   }

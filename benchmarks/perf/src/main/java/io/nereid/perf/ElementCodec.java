@@ -151,7 +151,7 @@ final class ElementCodec {
     }
   }
 
-  /** Whether raw bytes are as many elements as the shape says. */
+  /** True if raw bytes are as many elements as the shape says. */
   static boolean fits(DataType type, long elements, byte[] bytes) {
     if (type != DataType.BYTES) {
       return bytes.length == elements * type.byteSize();

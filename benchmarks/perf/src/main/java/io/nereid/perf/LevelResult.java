@@ -113,7 +113,7 @@ record LevelResult(
     return end.statistics().flatMap(last -> begin.statistics().map(last::minus));
   }
 
-  /** Whether an open loop could send what it should. */
+  /** True if an open loop could send what it should. */
   boolean keepsUp() {
     return !level.isOpenLoop() || backlog <= Math.max(1, level.ratePerSecond() * MOST_LATE_S);
   }

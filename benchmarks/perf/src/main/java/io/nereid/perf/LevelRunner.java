@@ -226,7 +226,7 @@ final class LevelRunner {
     /** What of a window is compared. */
     record Window(double requestsPerSecond, double latencyNs) {}
 
-    /** Whether the last windows agree. */
+    /** True if the last windows agree. */
     boolean agree(List<Window> windows) {
       if (windows.size() < Options.AGREEING) {
         return false;

@@ -39,7 +39,7 @@ public record ModelInfo(
         optional);
   }
 
-  /** Whether the first dimension of its tensors is the batch. */
+  /** True if the first dimension of its tensors is the batch. */
   public boolean batched() {
     if (maxBatchSize.isPresent()) {
       return maxBatchSize.getAsInt() > 0;

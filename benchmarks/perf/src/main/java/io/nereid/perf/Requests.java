@@ -93,12 +93,12 @@ final class Requests {
     return new Position(sender, sequences);
   }
 
-  /** Whether a sender that is to stop has to send one more request, which ends its sequence. */
+  /** True if a sender that is to stop has to send one more request, which ends its sequence. */
   boolean isWithinSequence(Sender sender) {
     return sequences != null && sender.position().remaining > 0;
   }
 
-  /** Whether the sender's request is the last of a sequence. */
+  /** True if the sender's request is the last of a sequence. */
   boolean endsSequence(Sender sender) {
     return sequences != null && sender.position().remaining == 0;
   }

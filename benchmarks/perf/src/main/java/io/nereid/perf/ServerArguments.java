@@ -77,7 +77,7 @@ public final class ServerArguments {
   /** Picocli makes and fills it. */
   public ServerArguments() {}
 
-  /** Whether the command line names a server, by its address or by the way it is spoken to. */
+  /** True if the command line names a server, by its address or by the way it is spoken to. */
   public boolean isGiven() {
     return url != null || protocol != null;
   }

@@ -61,7 +61,7 @@ public final class ServerConnection implements AutoCloseable {
     return client;
   }
 
-  /** Whether requests go over gRPC, and not over HTTP. */
+  /** True if requests go over gRPC, and not over HTTP. */
   public boolean isGrpc() {
     return target.protocol() == Protocol.GRPC;
   }
@@ -196,7 +196,7 @@ public final class ServerConnection implements AutoCloseable {
         e);
   }
 
-  /** Whether nothing answered; over HTTP a status is an answer, whatever it says. */
+  /** True if nothing answered; over HTTP a status is an answer, whatever it says. */
   static boolean isAbsent(InferenceException e) {
     return e.httpStatus().isEmpty()
         && (e.code() == StatusCode.UNAVAILABLE || e.code() == StatusCode.DEADLINE_EXCEEDED);

@@ -99,7 +99,7 @@ record ServerProcess(List<Long> pids, String why) {
     return !pids.isEmpty();
   }
 
-  /** Whether this very process is the server, so that its CPU cannot be told apart. */
+  /** True if this very process is the server, so that its CPU cannot be told apart. */
   boolean isThisProcess() {
     return pids.contains(ProcessHandle.current().pid());
   }

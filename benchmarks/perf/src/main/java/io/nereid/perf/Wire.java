@@ -23,7 +23,7 @@ interface Wire {
   /** Returns how many bytes came, 0 when there are none now, -1 at the end. */
   int read(ByteBuffer into) throws IOException;
 
-  /** Whether bytes are here that the socket does not tell of. */
+  /** True if bytes are here that the socket does not tell of. */
   boolean hasBuffered();
 
   void close();

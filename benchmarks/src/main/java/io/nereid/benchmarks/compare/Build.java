@@ -36,7 +36,7 @@ record Build(String label, Path jar) {
             + ", found neither: build that tree with './dev build' first");
   }
 
-  /** Whether both are one and the same build. */
+  /** True if both are one and the same build. */
   boolean isSame(Build other) throws IOException {
     return Files.isSameFile(jar, other.jar);
   }

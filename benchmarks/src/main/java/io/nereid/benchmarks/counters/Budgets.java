@@ -22,7 +22,7 @@ record Budgets(Path file, Map<String, Budget> budgets) {
 
   record Budget(double most, String unit) {
 
-    /** Whether a lower count says that the budget could be lower. */
+    /** True if a lower count says that the budget could be lower. */
     boolean isFirm() {
       return !unit.contains("varies");
     }

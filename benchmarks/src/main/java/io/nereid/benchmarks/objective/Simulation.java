@@ -69,7 +69,7 @@ record Simulation(List<Play> plays, Map<String, String> machines, List<Bar> bars
       return !isOurs() && !isOracle() && !isAimd();
     }
 
-    /** Whether it is a static setting without a queue timeout. */
+    /** True if it is a static setting without a queue timeout. */
     boolean isPatient() {
       return isStatic() && !policy.contains("timeout");
     }

@@ -149,7 +149,7 @@ public record ClientOptions(
     }
 
     /**
-     * Whether tensors go over HTTP as binary data behind the JSON, as they do by default, or within
+     * True if tensors go over HTTP as binary data behind the JSON, as they do by default, or within
      * it: larger and slower, and without FP16 and BF16, but known to every server. Over gRPC they
      * are always binary.
      */

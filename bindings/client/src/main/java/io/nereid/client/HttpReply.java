@@ -90,7 +90,7 @@ record HttpReply(
       this.accepted = accepted;
     }
 
-    /** Whether some of the reply was there, so that the server has begun to answer. */
+    /** True if some of the reply was there, so that the server has begun to answer. */
     boolean hasBegun() {
       return begun;
     }

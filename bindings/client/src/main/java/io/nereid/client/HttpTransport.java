@@ -86,7 +86,7 @@ final class HttpTransport implements Transport {
         });
   }
 
-  /** Whether a reply with status 200 says that it is so; many have no body. */
+  /** True if a reply with status 200 says that it is so; many have no body. */
   private static boolean isTrue(HttpReply reply, String member) {
     String text = new String(reply.text(), 0, Math.min(1, reply.textLength()));
     if (!text.equals("{")) {
@@ -256,7 +256,7 @@ final class HttpTransport implements Transport {
     }
   }
 
-  /** Whether it is a stream of responses, also where the first of them is an error. */
+  /** True if it is a stream of responses, also where the first of them is an error. */
   private static boolean hasEvents(HttpResponse<?> response) {
     return response.headers().firstValue("Content-Type").orElse("").startsWith("text/event-stream");
   }

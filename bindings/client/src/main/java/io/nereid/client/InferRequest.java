@@ -74,7 +74,7 @@ public final class InferRequest {
     return outputs;
   }
 
-  /** Whether the server keeps state between this request and others, so that none may be lost. */
+  /** True if the server keeps state between this request and others, so that none may be lost. */
   boolean isPartOfSequence() {
     return parameters.containsKey(SEQUENCE_ID);
   }

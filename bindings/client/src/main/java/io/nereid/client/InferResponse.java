@@ -63,7 +63,7 @@ public final class InferResponse implements AutoCloseable {
   }
 
   /**
-   * Whether this is the last response to its request. In an {@link InferStream} a model that
+   * True if this is the last response to its request. In an {@link InferStream} a model that
    * answers any number of times can say so with an empty response of its own.
    */
   public boolean isFinal() {

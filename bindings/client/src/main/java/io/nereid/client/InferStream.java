@@ -166,7 +166,7 @@ public final class InferStream implements AutoCloseable {
     return response;
   }
 
-  /** Whether the stream has ended and everything that came was read. */
+  /** True if the stream has ended and everything that came was read. */
   public boolean isEnded() {
     lock.lock();
     try {

@@ -58,22 +58,22 @@ public final class InferenceClient implements AutoCloseable {
 
   // ---- Health and metadata ---------------------------------------------------------------------
 
-  /** Whether the server takes requests at all. A server that cannot be reached is a failure. */
+  /** True if the server takes requests at all. A server that cannot be reached is a failure. */
   public boolean serverLive() {
     return read(transport::serverLive);
   }
 
-  /** Whether the server and all its models are ready. */
+  /** True if the server and all its models are ready. */
   public boolean serverReady() {
     return read(transport::serverReady);
   }
 
-  /** Whether a version of the model is ready; false too for one that the server does not know. */
+  /** True if a version of the model is ready; false too for one that the server does not know. */
   public boolean modelReady(String model) {
     return modelReady(model, "");
   }
 
-  /** Whether this version of the model is ready. */
+  /** True if this version of the model is ready. */
   public boolean modelReady(String model, String version) {
     return read(limit -> transport.modelReady(checked(model), version, limit));
   }

@@ -23,10 +23,10 @@ public final class InferenceException extends RuntimeException {
   /** The request of a stream that failed; null: the call as a whole did. */
   private final String requestId;
 
-  /** Whether it is known that the server saw nothing of the request. */
+  /** True if it is known that the server saw nothing of the request. */
   private final boolean neverSent;
 
-  /** Whether nothing of a reply came, or one that asks to try again. */
+  /** True if nothing of a reply came, or one that asks to try again. */
   private final boolean worthRetrying;
 
   /** How long the server asks to wait before the next attempt; 0: it does not say. */
@@ -85,7 +85,7 @@ public final class InferenceException extends RuntimeException {
     return retryAfterNs;
   }
 
-  /** Whether another attempt may succeed, if making it does no harm. */
+  /** True if another attempt may succeed, if making it does no harm. */
   boolean worthRetrying() {
     return worthRetrying;
   }

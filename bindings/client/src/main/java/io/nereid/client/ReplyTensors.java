@@ -58,7 +58,7 @@ final class ReplyTensors {
   }
 
   /**
-   * Whether an output without data of its own lies in shared memory: some servers say so, others
+   * True if an output without data of its own lies in shared memory: some servers say so, others
    * leave it at what the request said.
    *
    * @param request null: it is not known which request this answers

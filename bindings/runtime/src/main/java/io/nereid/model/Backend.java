@@ -41,7 +41,7 @@ public interface Backend {
   }
 
   /**
-   * Whether the instances read inputs that lie on the GPU that they run on ({@link
+   * True if the instances read inputs that lie on the GPU that they run on ({@link
    * BatchRequest#deviceInput}), and write outputs that are wanted there ({@link
    * BatchRequest#deviceOutput}). Such a backend gathers by itself: it reads the inputs of each
    * request, and {@link Batch#input(String)} cannot be called; models with {@link
@@ -52,7 +52,7 @@ public interface Backend {
   }
 
   /**
-   * Whether the states of sequences lie in memory of the backend's own, such as a GPU's, which goes
+   * True if the states of sequences lie in memory of the backend's own, such as a GPU's, which goes
    * from one request to the next ({@link BatchRequest#keptState}, {@link BatchRequest#keepState})
    * without being copied into the runtime's. Then {@link Batch#input(String)} has no states, of
    * which {@link Batch#inputShape} tells the shape, and what {@link Batch#output} makes of them
@@ -70,7 +70,7 @@ public interface Backend {
   default void releaseState(DeviceMemory state) {}
 
   /**
-   * Whether {@code execute} must always run on the thread that opened the instance, as for APIs
+   * True if {@code execute} must always run on the thread that opened the instance, as for APIs
    * that bind state to a thread. Otherwise a quick model may also run on threads that send
    * requests, though never on two at once.
    */
@@ -87,7 +87,7 @@ public interface Backend {
   }
 
   /**
-   * Whether the backend reads the inputs of each request by itself. Otherwise those of requests
+   * True if the backend reads the inputs of each request by itself. Otherwise those of requests
    * that share a batch are copied together before {@code execute}, which this spares; then only
    * {@link BatchRequest#input} can be called, not {@link Batch#input(String)}. Not for models with
    * {@link ModelSpec#isGathered}, of which every backend has the inputs of the batch.

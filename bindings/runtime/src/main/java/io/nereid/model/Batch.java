@@ -21,7 +21,7 @@ public interface Batch {
   /** One of the requests, from 0. */
   BatchRequest request(int index);
 
-  /** Whether the requests bring this input; only optional ones can be absent. */
+  /** True if the requests bring this input; only optional ones can be absent. */
   boolean hasInput(String name);
 
   /**
@@ -37,7 +37,7 @@ public interface Batch {
   /** The shape of an input of the whole batch, wherever that lies. */
   long[] inputShape(String name);
 
-  /** Whether any request wants this output; one that nobody wants may be left out. */
+  /** True if any request wants this output; one that nobody wants may be left out. */
   boolean wantsOutput(String name);
 
   /** Memory for an output of the whole batch, to be filled in. Once per output. */

@@ -18,10 +18,10 @@ public interface BatchRequest {
   /** The sequence that it belongs to; empty: none. */
   Optional<SequenceId> sequence();
 
-  /** Whether it is the first of its sequence. */
+  /** True if it is the first of its sequence. */
   boolean isSequenceStart();
 
-  /** Whether it is the last of its sequence. */
+  /** True if it is the last of its sequence. */
   boolean isSequenceEnd();
 
   /**
@@ -34,10 +34,10 @@ public interface BatchRequest {
   /** How many rows are its own; 0 for models without a batch dimension. */
   long rows();
 
-  /** Whether its sender has given up; the work may be skipped. */
+  /** True if its sender has given up; the work may be skipped. */
   boolean isCancelled();
 
-  /** Whether it brings this input. What the core makes for the whole batch no request has. */
+  /** True if it brings this input. What the core makes for the whole batch no request has. */
   boolean hasInput(String name);
 
   /** Its own input, as it was sent. Read-only. */
@@ -52,11 +52,11 @@ public interface BatchRequest {
    */
   Optional<DeviceMemory> deviceInput(String name);
 
-  /** Whether it wants this output; memory for one that it does not want is thrown away. */
+  /** True if it wants this output; memory for one that it does not want is thrown away. */
   boolean wantsOutput(String name);
 
   /**
-   * Whether it wants this output in the memory of a GPU: then {@link #deviceOutput} tells where,
+   * True if it wants this output in the memory of a GPU: then {@link #deviceOutput} tells where,
    * and neither a common tensor of the batch nor {@link #output} will do. Only for backends with
    * {@link Backend#takesDeviceTensors}.
    */

@@ -12,7 +12,7 @@ import java.util.List;
 public interface Batcher {
 
   /**
-   * Whether {@code next} may join the requests that are chosen so far, of which there is at least
+   * True if {@code next} may join the requests that are chosen so far, of which there is at least
    * one. If not, the batch is complete, and waits no longer.
    *
    * <p>Called while the model's queue is locked, for the same requests again and again: it answers

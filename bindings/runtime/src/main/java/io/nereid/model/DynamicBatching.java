@@ -89,7 +89,7 @@ public record DynamicBatching(
       return this;
     }
 
-    /** Whether responses leave in the order in which requests came. */
+    /** True if responses leave in the order in which requests came. */
     public Builder preserveOrdering(boolean preserve) {
       preserveOrdering = preserve;
       return this;

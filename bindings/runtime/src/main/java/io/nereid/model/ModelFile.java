@@ -16,12 +16,12 @@ public final class ModelFile {
 
   private ModelFile() {}
 
-  /** Whether something by this name would be one. */
+  /** True if something by this name would be one. */
   public static boolean isNamed(String name) {
     return ENDINGS.stream().anyMatch(Checks.notNull(name, "name")::endsWith);
   }
 
-  /** Whether such a file is there. */
+  /** True if such a file is there. */
   public static boolean isAt(Path path) {
     return isNamed(Checks.notNull(path, "path").toString()) && Files.isRegularFile(path);
   }

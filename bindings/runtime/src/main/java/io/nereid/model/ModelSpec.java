@@ -118,7 +118,7 @@ public record ModelSpec(
   }
 
   /**
-   * Whether the inputs of a batch are put together for every backend, also for one that gathers by
+   * True if the inputs of a batch are put together for every backend, also for one that gathers by
    * itself: where there are sequences, {@link #hiddenInputs} or ragged inputs.
    */
   public boolean isGathered() {
@@ -296,7 +296,7 @@ public record ModelSpec(
       return this;
     }
 
-    /** Whether an idle model may run a request on the thread that sends it; true by default. */
+    /** True if an idle model may run a request on the thread that sends it; true by default. */
     public Builder inline(boolean inline) {
       this.inline = inline;
       return this;
@@ -308,13 +308,13 @@ public record ModelSpec(
       return this;
     }
 
-    /** Whether equal requests may be answered from the response cache; false by default. */
+    /** True if equal requests may be answered from the response cache; false by default. */
     public Builder responseCache(boolean cached) {
       responseCache = cached;
       return this;
     }
 
-    /** Whether a request can have any number of responses; false by default. */
+    /** True if a request can have any number of responses; false by default. */
     public Builder decoupled(boolean decoupled) {
       this.decoupled = decoupled;
       return this;

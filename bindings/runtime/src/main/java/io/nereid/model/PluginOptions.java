@@ -57,7 +57,7 @@ public record PluginOptions(
     return Map.copyOf(copy);
   }
 
-  /** Whether a plug-in is to run the models of this backend, whatever else has its name. */
+  /** True if a plug-in is to run the models of this backend, whatever else has its name. */
   public boolean prefersPlugin(String backend) {
     String wanted = backends.getOrDefault(backend, Map.of()).get(IMPLEMENTATION);
     return "plugin".equals(wanted);
@@ -108,7 +108,7 @@ public record PluginOptions(
     }
 
     /**
-     * Whether a plug-in may run files as code that came with a load: whoever may load models may
+     * True if a plug-in may run files as code that came with a load: whoever may load models may
      * then run code in this process. It may not when this is not set.
      */
     public Builder clientCode(boolean runs) {

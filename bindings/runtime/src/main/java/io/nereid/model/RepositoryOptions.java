@@ -130,7 +130,7 @@ public record RepositoryOptions(
       return this;
     }
 
-    /** Whether models may tell what their configurations leave out; true by default. */
+    /** True if models may tell what their configurations leave out; true by default. */
     public Builder autoComplete(boolean complete) {
       autoComplete = complete;
       return this;
@@ -151,7 +151,7 @@ public record RepositoryOptions(
     }
 
     /**
-     * Whether models in different repositories may have the same name; false by default. Requests
+     * True if models in different repositories may have the same name; false by default. Requests
      * reach them where the name is unique, and else through ensembles of their own repository.
      */
     public Builder namespacing(boolean separate) {

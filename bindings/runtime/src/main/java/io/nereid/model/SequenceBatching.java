@@ -112,11 +112,11 @@ public record SequenceBatching(
 
   /** What a control tells of a row. */
   public enum Kind {
-    /** Whether its request is the first of its sequence. */
+    /** True if its request is the first of its sequence. */
     START,
-    /** Whether its request is the last of its sequence. */
+    /** True if its request is the last of its sequence. */
     END,
-    /** Whether it has a request. */
+    /** True if it has a request. */
     READY,
     /** Which sequence it is. */
     CORRID

@@ -48,7 +48,7 @@ public record SequenceId(long number, String name) {
     return new SequenceId(0, name);
   }
 
-  /** Whether it stands for no sequence. */
+  /** True if it stands for no sequence. */
   public boolean isNone() {
     return number == 0 && name.isEmpty();
   }

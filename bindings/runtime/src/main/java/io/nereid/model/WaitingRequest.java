@@ -15,7 +15,7 @@ public interface WaitingRequest {
   /** How many rows it has; 0 for models without a batch dimension. */
   long rows();
 
-  /** Whether it brings this input. */
+  /** True if it brings this input. */
   boolean hasInput(String name);
 
   /** How many elements this input has; 0 when it brings none. */

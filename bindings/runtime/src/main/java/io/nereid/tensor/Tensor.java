@@ -222,7 +222,7 @@ public final class Tensor extends TensorElements {
     return byteSize;
   }
 
-  /** Whether it lies on a GPU: then it has no {@link #segment}, and elements cannot be read. */
+  /** True if it lies on a GPU: then it has no {@link #segment}, and elements cannot be read. */
   public boolean isOnDevice() {
     return owner == TensorOwner.DEVICE;
   }

@@ -43,12 +43,12 @@ final class Bindings implements AutoCloseable {
     return outputs;
   }
 
-  /** Whether shapes are computed from the values of an input. */
+  /** True if shapes are computed from the values of an input. */
   boolean hasShapeInputs() {
     return hasShapeInputs;
   }
 
-  /** Whether the size of an output depends on the data; known once shapes were set. */
+  /** True if the size of an output depends on the data; known once shapes were set. */
   boolean isDataDependent() {
     return dataDependent;
   }

@@ -21,7 +21,7 @@ final class BoundContext implements AutoCloseable {
   private final long[][] outputShapes;
   private long addressVersion = -1;
 
-  /** Whether all of it was set the last time; else what is kept here may be wrong. */
+  /** True if all of it was set the last time; else what is kept here may be wrong. */
   private boolean complete;
 
   /** A context with everything set but shapes and addresses. */

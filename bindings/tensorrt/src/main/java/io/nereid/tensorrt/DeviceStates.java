@@ -72,7 +72,7 @@ final class DeviceStates implements AutoCloseable {
     return bindings.stream().map(binding -> binding.tensor().name()).toList().indexOf(name);
   }
 
-  /** Whether it brings this input of the engine to its place. */
+  /** True if it brings this input of the engine to its place. */
   boolean brings(Binding input) {
     for (State state : states) {
       if (state.input == input) {

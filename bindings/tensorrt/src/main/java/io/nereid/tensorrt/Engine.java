@@ -171,7 +171,7 @@ final class Engine implements AutoCloseable {
     return engine.getDeviceMemorySizeForProfileV2(profile);
   }
 
-  /** Whether weights come from the processor's memory while it executes. */
+  /** True if weights come from the processor's memory while it executes. */
   boolean streamsWeights() {
     return description.streamableWeightBytes() > 0
         && engine.getWeightStreamingBudgetV2() < description.streamableWeightBytes();

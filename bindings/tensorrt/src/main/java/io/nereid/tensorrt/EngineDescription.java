@@ -38,12 +38,12 @@ record EngineDescription(
     return tensors.stream().filter(tensor -> !tensor.input()).toList();
   }
 
-  /** Whether the first dimension of all tensors is that of a batch. */
+  /** True if the first dimension of all tensors is that of a batch. */
   boolean hasBatchDimension() {
     return tensors.stream().allMatch(this::isBatched);
   }
 
-  /** Whether a tensor's first dimension is that of a batch. */
+  /** True if a tensor's first dimension is that of a batch. */
   boolean isBatched(EngineTensor tensor) {
     return tensor.hasFreeFirst() && !ownRows.contains(tensor.name());
   }

@@ -54,7 +54,7 @@ final class Engines {
       return engine;
     }
 
-    /** Whether what the engine occupies is told by this user: one of those that ask tells it. */
+    /** True if what the engine occupies is told by this user: one of those that ask tells it. */
     boolean isTeller() {
       synchronized (LOADED) {
         if (entry.teller == null) {

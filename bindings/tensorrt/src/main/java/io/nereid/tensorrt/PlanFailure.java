@@ -117,7 +117,7 @@ final class PlanFailure {
     return "GPU " + device.number() + " (" + device.name() + ") has " + device.computeCapability();
   }
 
-  /** Whether what TensorRT logged says that memory of the device ran out. */
+  /** True if what TensorRT logged says that memory of the device ran out. */
   static boolean isOutOfMemory(String log) {
     return log.contains("OutOfMemory")
         || log.contains("Requested amount of GPU memory")

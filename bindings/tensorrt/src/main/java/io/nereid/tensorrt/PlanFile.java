@@ -53,7 +53,7 @@ final class PlanFile implements AutoCloseable {
     return bytes;
   }
 
-  /** Whether bytes begin as plans of TensorRT 8.6 and later do. */
+  /** True if bytes begin as plans of TensorRT 8.6 and later do. */
   static boolean isPlan(MemorySegment plan) {
     return plan.byteSize() >= HEADER_BYTES && plan.get(INT, 0) == TAG;
   }

@@ -54,7 +54,7 @@ public enum DataType {
     return byteSize;
   }
 
-  /** Whether every element has the same size: all but {@link #BYTES}. */
+  /** True if every element has the same size: all but {@link #BYTES}. */
   public boolean isFixedSize() {
     return byteSize != 0;
   }

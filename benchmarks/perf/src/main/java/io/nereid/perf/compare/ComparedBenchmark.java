@@ -69,7 +69,7 @@ final class ComparedBenchmark {
     return estimates.get(metric);
   }
 
-  /** Whether every metric that can be read is known well enough. */
+  /** True if every metric that can be read is known well enough. */
   boolean isNarrow() {
     if (!judge.isNarrow(firstEstimate(Metric.TIME))) {
       return false;

@@ -15,7 +15,7 @@ import io.nereid.perf.compare.Outcome.Verdict;
  */
 record Judge(double threshold) {
 
-  /** Whether a second batch is to be asked. */
+  /** True if a second batch is to be asked. */
   boolean isSuspect(Estimate first) {
     return first.isSlower() && first.ratio() > 1 + threshold;
   }
@@ -43,7 +43,7 @@ record Judge(double threshold) {
     return confirmed ? Verdict.SLOWER : Verdict.NOT_CONFIRMED;
   }
 
-  /** Whether more forks would tell nothing that matters. */
+  /** True if more forks would tell nothing that matters. */
   boolean isNarrow(Estimate estimate) {
     return estimate != null && estimate.halfWidth() < threshold / 2;
   }

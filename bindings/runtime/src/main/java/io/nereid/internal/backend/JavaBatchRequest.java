@@ -115,7 +115,7 @@ final class JavaBatchRequest implements BatchRequest {
     return record.input(index, input);
   }
 
-  /** Whether no request has this output: a state of sequences. */
+  /** True if no request has this output: a state of sequences. */
   private boolean isKept(int output) {
     batch.checkOpen();
     return output >= record.requestOutputCount(index);

@@ -113,7 +113,7 @@ public final class PluginRuntime implements AutoCloseable {
     return CoreLog.LOGGER.isLoggable(Level.INFO) ? 2 : 1;
   }
 
-  /** Whether any plug-in was needed so far. */
+  /** True if any plug-in was needed so far. */
   public synchronized boolean isStarted() {
     return started;
   }
@@ -239,7 +239,7 @@ public final class PluginRuntime implements AutoCloseable {
     }
   }
 
-  /** Whether a plug-in keeps the responses. */
+  /** True if a plug-in keeps the responses. */
   public boolean hasCache() {
     return cache != null;
   }

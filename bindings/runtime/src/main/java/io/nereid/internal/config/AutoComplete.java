@@ -117,7 +117,7 @@ final class AutoComplete {
     return (int) (most > 0 ? Math.min(most, defaultMaxBatchSize) : defaultMaxBatchSize);
   }
 
-  /** Whether the model tells it, of a configuration that has gaps. */
+  /** True if the model tells it, of a configuration that has gaps. */
   static boolean tellsMaxBatchSize(ConfigNode root) {
     ModelConfig config = root.as(ModelConfig.class);
     return !root.isWritten(ModelConfig.MAX_BATCH_SIZE_FIELD_NUMBER)
@@ -138,7 +138,7 @@ final class AutoComplete {
   }
 
   /**
-   * Whether requests send it though nobody lists it. An input with a default can be a weight of the
+   * True if requests send it though nobody lists it. An input with a default can be a weight of the
    * model, and then only who lists it wants to send it; where all have one, none is a weight.
    */
   private boolean isServed(TensorSpec input) {

@@ -68,7 +68,7 @@ final class BackendNames {
       this(name, configured, false);
     }
 
-    /** Whether it runs on the processor alone. */
+    /** True if it runs on the processor alone. */
     boolean onProcessor() {
       return !plugin && ON_PROCESSOR.contains(name);
     }
@@ -92,7 +92,7 @@ final class BackendNames {
 
   private BackendNames() {}
 
-  /** Whether a version's directory holds a file that tells the backend. */
+  /** True if a version's directory holds a file that tells the backend. */
   static boolean isTold(Path versionDirectory) {
     return USUAL.stream().anyMatch(usual -> Files.exists(versionDirectory.resolve(usual.file)));
   }

@@ -97,7 +97,7 @@ record ConfigNode(
   private static final int KEY = 1;
   private static final int VALUE = 2;
 
-  /** Whether a field is the key of an entry. */
+  /** True if a field is the key of an entry. */
   static boolean isKey(FieldDescriptor field) {
     return field.getContainingType().getOptions().getMapEntry() && field.getNumber() == KEY;
   }
@@ -127,7 +127,7 @@ record ConfigNode(
     return message.getDescriptorForType().findFieldByNumber(number);
   }
 
-  /** Whether a field is written, also when that is its default. */
+  /** True if a field is written, also when that is its default. */
   boolean isWritten(int number) {
     return isWritten(field(number), 0);
   }

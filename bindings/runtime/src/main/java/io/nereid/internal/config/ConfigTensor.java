@@ -157,7 +157,7 @@ record ConfigTensor(
         : dims.stream().map(Object::toString).collect(Collectors.joining(", ", "[ ", " ]"));
   }
 
-  /** Whether requests of {@code given} shape are ones of {@code expected}, which may hold -1. */
+  /** True if requests of {@code given} shape are ones of {@code expected}, which may hold -1. */
   static boolean fit(List<Long> given, List<Long> expected) {
     if (given.size() != expected.size()) {
       return false;

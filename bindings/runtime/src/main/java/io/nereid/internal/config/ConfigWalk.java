@@ -17,7 +17,7 @@ abstract class ConfigWalk {
   private static final TextFormat.Printer VALUES =
       TextFormat.printer().escapingNonAscii(false).emittingSingleLine(true);
 
-  /** Whether a value that is its field's default is visited. */
+  /** True if a value that is its field's default is visited. */
   abstract boolean isShown(ConfigNode node, FieldDescriptor field, String path);
 
   /** A message that holds values. */

@@ -27,7 +27,7 @@ final class FileDraft {
         : Math.max(MAX_BATCH_SIZE, options.defaultMaxBatchSize());
   }
 
-  /** Whether a program names a model's file, and leaves it to that what its tensors are. */
+  /** True if a program names a model's file, and leaves it to that what its tensors are. */
   static boolean isMeant(ModelSpec spec) {
     return spec.inputs().isEmpty()
         && spec.outputs().isEmpty()

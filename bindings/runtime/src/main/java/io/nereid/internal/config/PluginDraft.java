@@ -56,7 +56,7 @@ public record PluginDraft(
     return config().getRuntime();
   }
 
-  /** Whether the configuration names libraries of custom operators. */
+  /** True if the configuration names libraries of custom operators. */
   public boolean operators() {
     return config().getModelOperations().getOpLibraryFilenameCount() > 0;
   }

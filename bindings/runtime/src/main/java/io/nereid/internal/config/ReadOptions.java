@@ -113,7 +113,7 @@ public record ReadOptions(
     Plugins NONE = (model, backend, directory, version, runtime) -> false;
 
     /**
-     * Whether a plug-in runs this version of a model.
+     * True if a plug-in runs this version of a model.
      *
      * @param directory the model's
      * @param runtime the library that the configuration names; empty: none

@@ -65,7 +65,7 @@ final class SpecReader {
     return files.directory();
   }
 
-  /** Whether a plug-in runs the model. */
+  /** True if a plug-in runs the model. */
   boolean isOfPlugin() {
     return backend.plugin();
   }

@@ -240,7 +240,7 @@ final class WarmUpReader {
     }
   }
 
-  /** Whether a file holds this many strings, each after its length, and nothing else. */
+  /** True if a file holds this many strings, each after its length, and nothing else. */
   private boolean hasStrings(Path file, long count) {
     try (DataInputStream in =
         new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {

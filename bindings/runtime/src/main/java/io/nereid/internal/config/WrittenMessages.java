@@ -63,7 +63,7 @@ final class WrittenMessages {
     return new WrittenMessages(List.of(message), places);
   }
 
-  /** Whether a field of one of the messages is written, also when that is its default. */
+  /** True if a field of one of the messages is written, also when that is its default. */
   synchronized boolean isWritten(int index, FieldDescriptor field, int element) {
     if (messages.isEmpty()) {
       return false;

@@ -40,7 +40,7 @@ public final class CudaDriver {
     }
   }
 
-  /** Whether there is a GPU. Not asked before this, and costs a search for a file without one. */
+  /** True if there is a GPU. Not asked before this, and costs a search for a file without one. */
   public static boolean isPresent() {
     return Found.DRIVER != null;
   }

@@ -141,7 +141,7 @@ final class CudaLibrary {
 
   // ---- The driver and its devices --------------------------------------------------------------
 
-  /** Whether there is a device. */
+  /** True if there is a device. */
   boolean init() {
     try {
       int result = (int) init.invokeExact(0);

@@ -50,7 +50,7 @@ public final class BackendRecord {
     return new BackendRecord(arena);
   }
 
-  /** Whether the core has a backend of this name. */
+  /** True if the core has a backend of this name. */
   public static boolean isThere(String name) {
     try (Arena arena = Arena.ofConfined()) {
       return new BackendRecord(arena).find(arena, name, 0) == StatusCode.OK.number();

@@ -69,7 +69,7 @@ public final class BatchRecord {
     return Memory.readLong(address + BATCH_SIZE);
   }
 
-  /** Whether there are inputs of the whole batch: not for a backend that gathers by itself. */
+  /** True if there are inputs of the whole batch: not for a backend that gathers by itself. */
   public boolean hasInputs() {
     return Memory.readLong(address + INPUTS) != 0;
   }
@@ -130,12 +130,12 @@ public final class BatchRecord {
     return RequestRecord.sequence(request(request));
   }
 
-  /** Whether one request has this flag. */
+  /** True if one request has this flag. */
   public boolean isMarked(int request, int flag) {
     return RequestRecord.isMarked(request(request), flag);
   }
 
-  /** Whether the sender of one request has given up. */
+  /** True if the sender of one request has given up. */
   public boolean isCancelled(int request) {
     return RequestRecord.isCancelled(request(request));
   }

@@ -15,7 +15,7 @@ public final class BatcherUpcalls {
   /** A batcher for one load of a model, which is asked by one thread at a time. */
   public interface Policy {
 
-    /** Whether the next may join; what is thrown counts as no. */
+    /** True if the next may join; what is thrown counts as no. */
     boolean includes(Requests chosen, Request next);
 
     /** What the first call that failed threw. */

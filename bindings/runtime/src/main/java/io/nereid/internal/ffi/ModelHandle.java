@@ -62,7 +62,7 @@ public final class ModelHandle {
     return StatisticsRecord.sequences(address);
   }
 
-  /** Whether this sequence has begun, and neither ended nor been idle for too long. */
+  /** True if this sequence has begun, and neither ended nor been idle for too long. */
   public boolean hasSequence(SequenceId id) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment name = arena.allocate(TensorSpecRecord.STRING);

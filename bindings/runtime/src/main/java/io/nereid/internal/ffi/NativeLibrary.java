@@ -85,7 +85,7 @@ public final class NativeLibrary {
     }
   }
 
-  /** Whether the core was loaded before. */
+  /** True if the core was loaded before. */
   public static boolean isLoaded() {
     return NativeCalls.symbols != null;
   }

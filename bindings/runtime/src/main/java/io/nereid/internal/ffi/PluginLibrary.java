@@ -77,7 +77,7 @@ public final class PluginLibrary {
 
   private PluginLibrary() {}
 
-  /** Whether it was loaded before. */
+  /** True if it was loaded before. */
   public static boolean isLoaded() {
     return symbols != null;
   }

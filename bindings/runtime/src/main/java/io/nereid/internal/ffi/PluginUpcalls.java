@@ -45,7 +45,7 @@ public final class PluginUpcalls {
     /** Ends what {@link #acquire} began. */
     void release(long pin);
 
-    /** Whether a model takes requests, and its instances are ready. */
+    /** True if a model takes requests, and its instances are ready. */
     boolean isReady(String name, long version);
 
     /** Loads a model; settings as the load endpoint takes them, each with its content. */
@@ -57,7 +57,7 @@ public final class PluginUpcalls {
     /** A document in JSON; the kinds are {@code NRT_*_METADATA} and so on. */
     String document(int kind, String name, long version);
 
-    /** Whether the server takes requests. */
+    /** True if the server takes requests. */
     boolean isServerReady();
 
     /** A backend tells what it does for the request with this tag. */

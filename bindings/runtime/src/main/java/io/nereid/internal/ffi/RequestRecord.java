@@ -237,7 +237,7 @@ public final class RequestRecord {
     Memory.writeInt(address + FLAGS, value ? others | flag : others);
   }
 
-  /** Whether it has this flag. */
+  /** True if it has this flag. */
   public boolean isMarked(int flag) {
     return isMarked(address, flag);
   }
@@ -283,7 +283,7 @@ public final class RequestRecord {
     return ErrorRecord.exception(status, Memory.readLong(address + ERROR));
   }
 
-  /** Whether it was executed on the thread that submitted it. */
+  /** True if it was executed on the thread that submitted it. */
   public boolean ranInline() {
     return Memory.readInt(address + RAN_INLINE) != 0;
   }
@@ -293,7 +293,7 @@ public final class RequestRecord {
     return Memory.readInt(address + EXECUTED_BATCH_SIZE);
   }
 
-  /** Whether the answer came from the response cache. */
+  /** True if the answer came from the response cache. */
   public boolean cacheHit() {
     return Memory.readInt(address + CACHE_HIT) != 0;
   }
@@ -353,7 +353,7 @@ public final class RequestRecord {
     }
   }
 
-  /** Whether the sender of the request at an address has given up. */
+  /** True if the sender of the request at an address has given up. */
   static boolean isCancelled(long request) {
     try {
       return (int) Handles.REQUEST_IS_CANCELLED.invokeExact(request) != 0;

@@ -59,12 +59,12 @@ public final class TensorRecord {
     return new TensorRecord(array + index * SIZE);
   }
 
-  /** Whether it is an input that is given, or an output that is wanted. */
+  /** True if it is an input that is given, or an output that is wanted. */
   public boolean isSelected() {
     return (flags() & SELECTED) != 0;
   }
 
-  /** Whether it lies, or is wanted, in the memory of a GPU. */
+  /** True if it lies, or is wanted, in the memory of a GPU. */
   public boolean isOnDevice() {
     return (flags() & DEVICE) != 0;
   }
@@ -73,7 +73,7 @@ public final class TensorRecord {
     return Memory.readInt(address + FLAGS);
   }
 
-  /** Whether it has memory. */
+  /** True if it has memory. */
   public boolean isThere() {
     return data() != 0;
   }

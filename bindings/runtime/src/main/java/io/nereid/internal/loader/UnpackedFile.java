@@ -98,7 +98,7 @@ public final class UnpackedFile {
     }
   }
 
-  /** Whether this process's user owns {@code path}: its owner is that of a file made just now. */
+  /** True if this process's user owns {@code path}: its owner is that of a file made just now. */
   public static boolean isOwn(Path path) throws IOException {
     Path probe = Files.createTempFile(path, ".owner-", null);
     try {

@@ -87,7 +87,7 @@ final class BackendFinder {
     return announced(ServiceLoader.load(Backend.class).iterator(), Backend::name, name);
   }
 
-  /** Whether there is a backend in Java of this name, or class. */
+  /** True if there is a backend in Java of this name, or class. */
   static boolean isJava(String name) {
     if (announced(name).isPresent()) {
       return true;
@@ -100,7 +100,7 @@ final class BackendFinder {
     }
   }
 
-  /** Whether a plug-in runs a model: what Nereid has itself wins, unless the plug-in is wanted. */
+  /** True if a plug-in runs a model: what Nereid has itself wins, unless the plug-in is wanted. */
   static boolean isPlugin(PluginRuntime plugins, PluginSearch.Model model) {
     String name = model.backend();
     if (plugins.options().prefersPlugin(name)) {

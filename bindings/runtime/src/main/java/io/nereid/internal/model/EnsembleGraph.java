@@ -39,7 +39,7 @@ public final class EnsembleGraph {
     }
 
     /**
-     * Whether one can be the other. Where one side batches and the other does not, they agree
+     * True if one can be the other. Where one side batches and the other does not, they agree
      * without the batch dimension or with it.
      */
     boolean agrees(Kind other) {
@@ -137,7 +137,7 @@ public final class EnsembleGraph {
   }
 
   /**
-   * Whether a model that is not loaded yet needs itself.
+   * True if a model that is not loaded yet needs itself.
    *
    * @param steps the models that each one needs, by their keys; none for one that is not known
    */

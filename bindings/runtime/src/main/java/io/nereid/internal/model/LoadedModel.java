@@ -130,7 +130,7 @@ public final class LoadedModel {
     return steps;
   }
 
-  /** Whether its backend, or that of a step, is told of ids and parameters of requests. */
+  /** True if its backend, or that of a step, is told of ids and parameters of requests. */
   boolean takesValues() {
     return slots.signature().takesValues();
   }
@@ -142,7 +142,7 @@ public final class LoadedModel {
 
   // ---- Sequences -------------------------------------------------------------------------------
 
-  /** Whether its requests may belong to sequences: its own, or those of an ensemble's steps. */
+  /** True if its requests may belong to sequences: its own, or those of an ensemble's steps. */
   public boolean hasSequences() {
     return spec().sequenceBatching().isPresent()
         || steps.stream().anyMatch(LoadedModel::hasSequences);
@@ -153,7 +153,7 @@ public final class LoadedModel {
     keptSteps = next.steps;
   }
 
-  /** Whether this sequence is here, and with no load by which this was replaced. */
+  /** True if this sequence is here, and with no load by which this was replaced. */
   boolean knows(SequenceId id) {
     return inSequences(handle -> handle.hasSequence(id), step -> step.knows(id));
   }
@@ -171,7 +171,7 @@ public final class LoadedModel {
         });
   }
 
-  /** Whether there are sequences here that no load has by which this was replaced. */
+  /** True if there are sequences here that no load has by which this was replaced. */
   boolean hasOpenSequences() {
     return inSequences(LoadedModel::hasOpen, LoadedModel::hasOpenSequences);
   }

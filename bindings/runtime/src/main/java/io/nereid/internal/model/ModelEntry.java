@@ -67,7 +67,7 @@ public final class ModelEntry {
     return state.get();
   }
 
-  /** Whether something takes its requests, and all instances of that say that they can. */
+  /** True if something takes its requests, and all instances of that say that they can. */
   public boolean isReady() {
     LoadedModel now = current;
     if (now == null) {
@@ -198,7 +198,7 @@ public final class ModelEntry {
         isUnavailable() ? failure : null);
   }
 
-  /** Whether it takes no requests for a reason that {@link #failure} tells. */
+  /** True if it takes no requests for a reason that {@link #failure} tells. */
   boolean isUnavailable() {
     ModelState now = state.get();
     return now == ModelState.FAILED || now == ModelState.INCOMPLETE;
@@ -217,7 +217,7 @@ public final class ModelEntry {
     return face;
   }
 
-  /** Whether some load of it has sequences that have not ended. */
+  /** True if some load of it has sequences that have not ended. */
   boolean hasOpenSequences() {
     LoadedModel now = current;
     return (now != null && now.hasOpenSequences())

@@ -111,7 +111,7 @@ public final class ModelLifecycle {
     return first;
   }
 
-  /** Whether some model has sequences that have started and not ended. */
+  /** True if some model has sequences that have started and not ended. */
   public boolean hasOpenSequences() {
     return models.all().stream().anyMatch(ModelEntry::hasOpenSequences);
   }
@@ -340,7 +340,7 @@ public final class ModelLifecycle {
     settle(ensemble, old, deadlineNs, true);
   }
 
-  /** Whether an ensemble is loaded for what takes requests of its models now. */
+  /** True if an ensemble is loaded for what takes requests of its models now. */
   private boolean isUpToDate(LoadedModel ensemble) {
     List<Ensemble.Step> steps = ensemble.ensembleSteps();
     for (int i = 0; i < steps.size(); i++) {

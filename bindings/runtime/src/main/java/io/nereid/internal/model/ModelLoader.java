@@ -64,7 +64,7 @@ public final class ModelLoader {
     this.warmUp = warmUp;
   }
 
-  /** Whether a plug-in runs this version of a model. */
+  /** True if a plug-in runs this version of a model. */
   public boolean isOfPlugin(
       String model, String backend, Path directory, long version, String runtime) {
     return BackendFinder.isPlugin(

@@ -45,7 +45,7 @@ public final class Recorder {
     }
   }
 
-  /** Whether somebody records. */
+  /** True if somebody records. */
   public static boolean isOn() {
     return on;
   }

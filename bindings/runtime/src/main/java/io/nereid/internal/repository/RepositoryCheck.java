@@ -106,7 +106,7 @@ public final class RepositoryCheck {
         : new Finding(kind, "", message);
   }
 
-  /** Whether a step of an ensemble is missing. */
+  /** True if a step of an ensemble is missing. */
   private boolean addSteps(ModelSpec spec, List<Finding> findings) {
     List<String> missing =
         spec.ensemble().map(Ensemble::steps).orElse(List.of()).stream()

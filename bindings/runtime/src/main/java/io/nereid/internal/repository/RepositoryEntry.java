@@ -51,7 +51,7 @@ public final class RepositoryEntry {
   /** What it was loaded from last, whether that worked or not; null: nothing. Guarded by lock. */
   private RepositoryPlan loaded;
 
-  /** Whether all of it could be loaded. Guarded by lock. */
+  /** True if all of it could be loaded. Guarded by lock. */
   private boolean complete;
 
   /** What it was loaded from when that last worked; null: nothing is loaded. Guarded by lock. */
@@ -78,7 +78,7 @@ public final class RepositoryEntry {
     retryCount = options.loadRetryCount();
   }
 
-  /** Whether directories that look like this are those that it was loaded from last. */
+  /** True if directories that look like this are those that it was loaded from last. */
   public boolean isLoadedFrom(List<Fingerprint> fingerprints) {
     lock.lock();
     try {
@@ -114,7 +114,7 @@ public final class RepositoryEntry {
     }
   }
 
-  /** Whether anything was loaded of it that was not unloaded since. */
+  /** True if anything was loaded of it that was not unloaded since. */
   public boolean isLoaded() {
     lock.lock();
     try {
@@ -124,12 +124,12 @@ public final class RepositoryEntry {
     }
   }
 
-  /** Whether it is served from files that came with a load, and no repository has it. */
+  /** True if it is served from files that came with a load, and no repository has it. */
   public boolean isGiven() {
     return override(List.of()).isPresent();
   }
 
-  /** Whether a plan is what is loaded already. */
+  /** True if a plan is what is loaded already. */
   boolean isUnchanged(RepositoryPlan plan) {
     lock.lock();
     try {
@@ -275,7 +275,7 @@ public final class RepositoryEntry {
     }
   }
 
-  /** Whether a repository still has a version. */
+  /** True if a repository still has a version. */
   private boolean isThere(long version) {
     return names.of(id.key()).stream()
         .anyMatch(place ->

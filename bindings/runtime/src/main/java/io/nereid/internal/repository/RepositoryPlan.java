@@ -51,7 +51,7 @@ record RepositoryPlan(
         key, directories, fingerprints, override, files, agents, List.of(broken));
   }
 
-  /** Whether both use the same configuration in place of the directory's, or none. */
+  /** True if both use the same configuration in place of the directory's, or none. */
   boolean hasOverrideOf(RepositoryPlan other) {
     return override.orElse(null) == other.override.orElse(null);
   }
@@ -75,7 +75,7 @@ record RepositoryPlan(
     return files.map(given -> List.of(given.directory())).orElse(directories);
   }
 
-  /** Whether the directories are no longer what was read. */
+  /** True if the directories are no longer what was read. */
   boolean isOutdated() {
     return files.isEmpty() && !fingerprints.equals(Fingerprint.of(directories));
   }

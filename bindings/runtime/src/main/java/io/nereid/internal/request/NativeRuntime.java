@@ -109,7 +109,7 @@ public final class NativeRuntime {
     });
   }
 
-  /** Whether the pool is page-locked, or why not, in words; empty: no GPU uses it. */
+  /** True if the pool is page-locked, or why not, in words; empty: no GPU uses it. */
   public Optional<String> pageLocking() {
     return pageLocking.text();
   }

@@ -27,7 +27,7 @@ final class PermanentMemory {
     }
   }
 
-  /** Whether a request can refer to it, instead of a copy. */
+  /** True if a request can refer to it, instead of a copy. */
   static boolean is(MemorySegment segment) {
     if (!segment.isNative() || segment.address() == 0) {
       return false;

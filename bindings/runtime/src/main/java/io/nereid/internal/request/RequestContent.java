@@ -328,12 +328,12 @@ public final class RequestContent {
     sequence = id.isNone() ? null : new SequencePart(id, startDue);
   }
 
-  /** Whether it belongs to a sequence. */
+  /** True if it belongs to a sequence. */
   public boolean isOfSequence() {
     return sequence != null;
   }
 
-  /** Whether it is sent from another slot. */
+  /** True if it is sent from another slot. */
   boolean isMoved() {
     return sequence != null && sequence.isMoved();
   }

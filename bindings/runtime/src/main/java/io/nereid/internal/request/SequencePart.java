@@ -10,7 +10,7 @@ final class SequencePart {
 
   private final SequenceId id;
 
-  /** Whether the request that is sent next starts the sequence; null: its sender says that. */
+  /** True if the request that is sent next starts the sequence; null: its sender says that. */
   private final AtomicBoolean startDue;
 
   private boolean starts; // because startDue said so

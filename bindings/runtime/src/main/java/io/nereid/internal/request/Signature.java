@@ -60,7 +60,7 @@ public final class Signature {
     return new Signature(spec.forBackend());
   }
 
-  /** Whether the backend is told of ids and parameters of requests. */
+  /** True if the backend is told of ids and parameters of requests. */
   public boolean takesValues() {
     return takesValues;
   }

@@ -330,7 +330,7 @@ public final class Slot {
     }
   }
 
-  /** Whether the core still has the record. */
+  /** True if the core still has the record. */
   public boolean inFlight() {
     return (state.get() & IN_FLIGHT) != 0;
   }
@@ -373,7 +373,7 @@ public final class Slot {
     close(generation, RESPONSE);
   }
 
-  /** Whether anything still needs the record. */
+  /** True if anything still needs the record. */
   boolean isNeeded() {
     return (state.get() & NEEDED_MASK) != 0;
   }
@@ -384,7 +384,7 @@ public final class Slot {
   }
 
   /**
-   * Whether there is a request that was not submitted yet or not answered yet. Between the two it
+   * True if there is a request that was not submitted yet or not answered yet. Between the two it
    * is not known from here whether the core has seen it.
    */
   boolean isUnanswered() {

@@ -276,7 +276,7 @@ public final class SlotPool {
     }
   }
 
-  /** Whether there are requests that were made but not answered. */
+  /** True if there are requests that were made but not answered. */
   public boolean hasUnanswered() {
     return snapshot().stream().anyMatch(Slot::isUnanswered);
   }

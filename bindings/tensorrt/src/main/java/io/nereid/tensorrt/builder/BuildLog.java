@@ -58,7 +58,7 @@ final class BuildLog extends ILogger {
     errors.addLast(message.strip());
   }
 
-  /** Whether there was none so far. */
+  /** True if there was none so far. */
   synchronized boolean isClean() {
     return errors.isEmpty();
   }

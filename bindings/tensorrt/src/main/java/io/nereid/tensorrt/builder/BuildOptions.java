@@ -112,19 +112,19 @@ public record BuildOptions(
       return this;
     }
 
-    /** Whether it may compute with all that the GPU and the network allow; false by default. */
+    /** True if it may compute with all that the GPU and the network allow; false by default. */
     public Builder best(boolean all) {
       best = all;
       return this;
     }
 
-    /** Whether the network's own types decide; false by default. */
+    /** True if the network's own types decide; false by default. */
     public Builder stronglyTyped(boolean typed) {
       stronglyTyped = typed;
       return this;
     }
 
-    /** Whether products of FP32 may be rounded to TF32; true by default. */
+    /** True if products of FP32 may be rounded to TF32; true by default. */
     public Builder tf32(boolean allowed) {
       tf32 = allowed;
       return this;
@@ -148,31 +148,31 @@ public record BuildOptions(
       return this;
     }
 
-    /** Whether later versions of TensorRT 10 may load it. */
+    /** True if later versions of TensorRT 10 may load it. */
     public Builder versionCompatible(boolean compatible) {
       versionCompatible = compatible;
       return this;
     }
 
-    /** Whether other GPUs may load it. */
+    /** True if other GPUs may load it. */
     public Builder hardwareCompatible(boolean compatible) {
       hardwareCompatible = compatible;
       return this;
     }
 
-    /** Whether weights may stay in host memory. */
+    /** True if weights may stay in host memory. */
     public Builder weightStreaming(boolean streaming) {
       weightStreaming = streaming;
       return this;
     }
 
-    /** Whether weights may be treated as sparse where they are. */
+    /** True if weights may be treated as sparse where they are. */
     public Builder sparse(boolean allowed) {
       sparse = allowed;
       return this;
     }
 
-    /** Whether weights can be replaced later. */
+    /** True if weights can be replaced later. */
     public Builder refittable(boolean refit) {
       refittable = refit;
       return this;
