@@ -28,6 +28,9 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
   /** The bytes of a message that have to arrive within its time, unless fewer are left. */
   static final long PROGRESS_BYTES = 1 << 20;
 
+  /** A client may leave so many replies unread, however little memory there is. */
+  private static final int FEW_REPLIES = 8;
+
   private final Http2ConnectionHandler connection;
   private final MessageBudget budget;
   private final Duration time;
@@ -185,7 +188,9 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
         connection.onError(context, false, refused(context, stream, status));
       }
     }
-    if (replies.isScarce() && System.nanoTime() - endedNs > time.toNanos() / 4 && hasReplies()) {
+    if (replies.isScarce()
+        && System.nanoTime() - endedNs > time.toNanos() / 4
+        && hasManyReplies()) {
       context.close(); // others want the memory of what the client does not take
     }
     context.flush();
@@ -194,12 +199,17 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     }
   }
 
-  /** True if replies wait for the client to read. */
-  private boolean hasReplies() {
+  /** True if more replies wait for the client to read than a client with a few streams has. */
+  private boolean hasManyReplies() {
     Http2RemoteFlowController flow = connection.encoder().flowController();
+    int[] waiting = {0};
     try {
-      return connection.connection().forEachActiveStream(stream -> !flow.hasFlowControlled(stream))
-          != null;
+      Http2Stream beyond =
+          connection
+              .connection()
+              .forEachActiveStream(
+                  stream -> !flow.hasFlowControlled(stream) || ++waiting[0] <= FEW_REPLIES);
+      return beyond != null;
     } catch (Http2Exception e) {
       throw new IllegalStateException(e); // nothing here throws it
     }

@@ -32,7 +32,10 @@ public final class ExecutionPace {
   private static final long STALL_NS = TimeUnit.MILLISECONDS.toNanos(20);
 
   private static final long FIRST_DISTRUST_NS = TimeUnit.SECONDS.toNanos(10);
-  private static final int MOST_DOUBLINGS = 5;
+  private static final int MOST_DOUBLINGS = 3;
+
+  /** A model that was trusted for so long is as good as new: pauses of the JVM stall it, too. */
+  private static final long FORGET_NS = TimeUnit.MINUTES.toNanos(5);
 
   /** The paces by model. A model that is gone for good is forgotten when a new one comes. */
   public static final class Table {
@@ -70,11 +73,12 @@ public final class ExecutionPace {
     Timings timings = response.timings();
     long tookNs = timings.computeInputNs() + timings.computeInferNs() + timings.computeOutputNs();
     if (tookNs > STALL_NS && isShort()) {
-      trustedAtNs = System.nanoTime() + (FIRST_DISTRUST_NS << Math.min(stalls, MOST_DOUBLINGS));
-      stalls++;
+      long nowNs = System.nanoTime();
+      int before = stalls == 0 || nowNs - trustedAtNs > FORGET_NS ? 0 : stalls;
+      trustedAtNs = nowNs + (FIRST_DISTRUST_NS << Math.min(before, MOST_DOUBLINGS));
+      stalls = before + 1;
     }
-    long before = estimateNs;
-    estimateNs =
-        before == Long.MAX_VALUE || tookNs > before ? tookNs : before - (before - tookNs) / DECAY;
+    long last = estimateNs;
+    estimateNs = last == Long.MAX_VALUE || tookNs > last ? tookNs : last - (last - tookNs) / DECAY;
   }
 }
