@@ -9,6 +9,7 @@ import io.helidon.webserver.http.ServerRequest;
 import io.nereid.server.shared.HeaderForwarding;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -36,8 +37,26 @@ final class ProtocolHead {
   ProtocolHead(ServerRequest request, Endpoint endpoint, Optional<HeaderForwarding> forwarding) {
     prologue = request.prologue();
     fields = request.headers();
-    route = Route.of(endpoint, request.path());
+    route = isPlain(path()) ? Route.of(endpoint, request.path()) : Route.of(Endpoint.UNKNOWN);
     this.forwarding = forwarding;
+  }
+
+  /**
+   * True if Helidon has matched the path as it was sent. It leaves out dots between slashes,
+   * doubled slashes and what follows a semicolon: a proxy in front that has rules for paths does
+   * not.
+   */
+  private static boolean isPlain(String path) {
+    if (!path.startsWith("/") || path.indexOf(';') >= 0 || path.contains("//")) {
+      return false;
+    }
+    if (path.contains("/./") || path.contains("/../")) {
+      return false;
+    }
+    if (path.endsWith("/.") || path.endsWith("/..")) {
+      return false;
+    }
+    return path.indexOf('%') < 0 || !path.toLowerCase(Locale.ROOT).contains("%2f");
   }
 
   /** The endpoint and the names that the path leads to. */

@@ -4,6 +4,7 @@ import io.helidon.common.buffers.DataReader;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.RequestException;
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.ServerRequest;
 import io.nereid.server.http.seam.ClientGoneException;
 import io.nereid.server.http.seam.ClientReader;
@@ -306,7 +307,11 @@ final class RequestBody implements ByteSource {
         && !ended
         && skipped <= most
         && reader.available() > 0) {
-      skipped += Math.max(0, readSent(UNREAD, 0, UNREAD.length));
+      try {
+        skipped += Math.max(0, readSent(UNREAD, 0, UNREAD.length));
+      } catch (HttpFailure | RequestException | CloseConnectionException e) {
+        broken = true; // the connection ends behind the reply
+      }
     }
   }
 

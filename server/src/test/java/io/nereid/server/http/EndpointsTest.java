@@ -234,7 +234,9 @@ class EndpointsTest {
         "models/m/load     | {'parameters':{'config':'{}','file:LONG':''}} | 400 | failed to load"
             + " 'm'",
         "models/m/unload   | {'parameters':{'other':1}}          | 400 | unrecognized unload",
-        "models/..%2Fm/load | {}                 | 404 | Not Found"
+        "models/..%2Fm/load | {}                 | 404 | Not Found",
+        "models/../load     | {}                 | 404 | Not Found",
+        "models/%2E%2E/load | {}                 | 400 | path traversal"
       })
   void aWrongRepositoryRequestIsToldWhy(String path, String body, int status, String message)
       throws IOException {

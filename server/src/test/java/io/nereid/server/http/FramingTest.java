@@ -16,6 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Where requests begin and end. */
 class FramingTest {
@@ -45,10 +46,14 @@ class FramingTest {
         "GET /v2 HTTP/1.1 ~Host: a~~                     | 400 | HTTP/1.1",
         "GET /v2 HTTP/2.0~Host: a~~                      | 400 | HTTP/1.1",
         "G@T /v2 HTTP/1.1~Host: a~~                      | 400 | METHOD",
+        "` GET /v2 HTTP/1.1~Host: a~~`                   | 400 | METHOD",
+        "PRI * HTTP/2.0~~SM~~                            | 400 | METHOD",
+        "GET /v2/models/%4/infer HTTP/1.1~Host: a~~      | 400 | METHOD PATH",
         "GET /v2 HTTP/1.1~~                              | 400 | Host header must be present",
         "GET /v2 HTTP/1.1~Host: a~Host: b~~              | 400 | Only a single Host header",
         "GET /v2 HTTP/1.1~Host : a~~                     | 400 | whitespace",
         "GET /v2 HTTP/1.1~Host: a~ folded~~              | 400 | missing colon",
+        "GET /v2 HTTP/1.1~Host: a~: b~~                  | 400 | Name: value",
         "GET /v2 HTTP/1.1~Host: a~X!~~                   | 400 | missing colon",
         "GET /v2 HTTP/1.1~Host: a~X\\ry: b~~             | 400 | CR",
         "GET /v2 HTTP/1.1~Host: a~X: a\\rb~~             | 400 | CR",
@@ -59,6 +64,7 @@ class FramingTest {
         "POST /v2 HTTP/1.1~Host: a~Content-Length: +1~~  | 400 | not a number",
         "POST /v2 HTTP/1.1~Host: a~Content-Length: 1, 1~~ | 400 | exactly one value",
         "POST /v2 HTTP/1.1~Host: a~Content-Length: 1~Content-Length: 2~~ | 400 | exactly one value",
+        "POST /v2 HTTP/1.1~Host: a~Content-Length: 1~Content-Length: 1~~ | 400 | exactly one value",
         "POST /v2 HTTP/1.1~Host: a~Content-Length: 1~Transfer-Encoding: chunked~~ | 400 | must not be combined",
         "POST /v2 HTTP/1.1~Host: a~Transfer-Encoding: chunked~Transfer-Encoding: chunked~~ | 400 |"
             + " more than once",
@@ -74,8 +80,17 @@ class FramingTest {
             + " break",
         "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~1~{}~ | 400 |"
             + " line break",
-        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~ffffffff~ | 400 |"
-            + " size of a chunk",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~1;a=b~{~0~~ | 400"
+            + " | size of a chunk",
+        // Behind what cannot be understood nothing is taken for a request.
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~ffffffff~0~~GET"
+            + " /v2 HTTP/1.1~Host: a~~ | 400 | size of a chunk",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~0~X: y~0~~GET /v2"
+            + " HTTP/1.1~Host: a~~ | 400 | size of a chunk",
+        "POST /v2/models/none/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~0~~GET /v2"
+            + " HTTP/1.1~Host: a~~ | 404 | none",
+        "POST /v2/models/none/infer HTTP/1.1~Host: a~Connection: close~Content-Length: 0~~GET /v2"
+            + " HTTP/1.1~Host: a~~ | 404 | none",
         "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Content-Length: 99999999999~~ | 413 |"
             + " --http-max-input-size"
       })
@@ -199,6 +214,44 @@ class FramingTest {
       RawClient.Response refused = client.send(String.format(head, "none")).receive().expect(404);
       assertEquals("close", refused.fields().get("connection"));
       assertTrue(client.isClosedByServer());
+    }
+  }
+
+  /** A proxy in front that has rules for paths takes them as they are sent. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/v2//models/FP32",
+        "//v2/models/FP32",
+        "/v2/./models/FP32",
+        "/v2/models/../models/FP32",
+        "/v2/models/..;/models/FP32",
+        "/v2;a=b/models/FP32",
+        "/v2/models/FP32;a",
+        "/v2/models/FP32/.",
+        "/v2/models/FP32/versions/..",
+        "/v2/models%2FFP32",
+        "/v2/models/x%2f..%2fFP32",
+        "/v2//models%2fFP32",
+        "/v2/models/%2e%2e/models/FP32",
+        "/v2/models/FP32/",
+        "v2/models/FP32"
+      })
+  void aPathThatWouldHaveToBeChangedLeadsNowhere(String path) throws IOException {
+    try (RawClient client = server.connect()) {
+      client.get(path).expect(404);
+      client.get("/v2/models/FP3%32").expect(200);
+    }
+  }
+
+  @Test
+  void emptyLinesBetweenRequestsMayComeAlone() throws Exception {
+    try (RawClient client = server.connect()) {
+      for (int i = 0; i < 3; i++) {
+        client.send("\r\n");
+        Thread.sleep(50); // so that the server most likely gets it alone
+        client.get("/v2").expect(200);
+      }
     }
   }
 

@@ -88,6 +88,9 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
       } else {
         refuse(tooMany ? countRefusal() : heapRefusal());
       }
+      if (!between) {
+        finishRequest(); // it could not be read, and was told so
+      }
       linger();
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "connection ended", e);

@@ -2,8 +2,11 @@ package io.nereid.server.http.seam;
 
 import io.helidon.common.buffers.BufferData;
 import io.helidon.http.DirectHandler;
+import io.helidon.http.HeaderName;
+import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Headers;
+import io.helidon.http.RequestException;
 import io.helidon.http.ServerResponseHeaders;
 import io.helidon.http.Status;
 import io.helidon.webserver.ConnectionContext;
@@ -145,6 +148,8 @@ public final class HttpListener {
 
   private static final String TOO_LONG = "Header size exceeded";
 
+  private static final HeaderName NO_NAME = HeaderNames.create("");
+
   /** Requests that cannot be read are told so in JSON, as all others. */
   private static DirectHandlers directHandlers() {
     DirectHandlers.Builder handlers = DirectHandlers.builder();
@@ -162,14 +167,17 @@ public final class HttpListener {
       String message) {
     Status told = status;
     String text = message;
-    if (type == DirectHandler.EventType.INTERNAL_ERROR || text == null || text.startsWith(UNSAFE)) {
-      told = status.code() == 500 ? Status.BAD_REQUEST_400 : status; // its parser gave up
+    boolean gaveUp =
+        type == DirectHandler.EventType.INTERNAL_ERROR && request.method().isEmpty(); // its parser
+    if (gaveUp || text == null || text.startsWith(UNSAFE)) {
+      told = gaveUp ? Status.BAD_REQUEST_400 : status;
       text = "expected a request line as METHOD PATH HTTP/1.1, and header fields as Name: value";
     } else if (text.equals(TOO_LONG) || status.code() == 414) {
       told = Status.create(431, "Request Header Fields Too Large");
       text = "the head of the request is too long; --http-max-header-size sets the limit";
     }
     headers.set(HeaderValues.CONTENT_TYPE_JSON);
+    headers.set(HeaderValues.CONNECTION_CLOSE);
     return DirectHandler.TransportResponse.builder()
         .status(told)
         .headers(headers)
@@ -236,7 +244,8 @@ public final class HttpListener {
               .maxPrologueLength(headBytes)
               .maxHeadersSize(headBytes)
               .sendKeepAliveHeader(false)
-              .addSendListener(new ReplyHeads())
+              .addReceiveListener(new Heads())
+              .addSendListener(new Heads())
               .build();
       http1 = Http1ConnectionSelector.builder().config(config).build();
     }
@@ -267,8 +276,8 @@ public final class HttpListener {
     }
   }
 
-  /** Tells a connection of the head of each reply, those included that no route has made. */
-  private static final class ReplyHeads implements Http1ConnectionListener {
+  /** Tells a connection of each head, those of replies included that no route has made. */
+  private static final class Heads implements Http1ConnectionListener {
     @Override
     public void status(ConnectionContext context, Status status) {
       ((HelidonContext) context).connection().replying(status.code());
@@ -276,6 +285,13 @@ public final class HttpListener {
 
     @Override
     public void headers(ConnectionContext context, Headers headers) {
+      if (headers.contains(NO_NAME)) {
+        throw RequestException.builder()
+            .type(DirectHandler.EventType.BAD_REQUEST)
+            .setKeepAlive(false)
+            .message("expected header fields as Name: value, got one without a name")
+            .build();
+      }
       if (headers.containsToken(HeaderValues.CONNECTION_CLOSE)) {
         ((HelidonContext) context).connection().closeAfterReply(); // Helidon would read on
       }
