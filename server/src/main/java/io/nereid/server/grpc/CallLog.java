@@ -56,7 +56,7 @@ final class CallLog extends ServerStreamTracer.Factory {
     }
   }
 
-  /** As {@link #tell(IncomingRequest)}, for a message that may name a model, or be for none. */
+  /** Tells the log of a message that may name a model, or be for none. */
   static void tell(Object request) {
     Call call = current();
     if (call == null) {

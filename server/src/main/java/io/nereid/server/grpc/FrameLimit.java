@@ -31,7 +31,7 @@ final class FrameLimit extends Http2FrameListenerDecorator {
   static {
     CODEC_LOG.setLevel(Level.WARNING);
     if (System.getProperty(LEAK_DETECTION) == null) {
-      // By default it takes two stack traces for one in 128 buffers: a large request has as many.
+      // Leak detection takes two stack traces for one in 128 buffers: a large request has as many.
       ResourceLeakDetector.setLevel(ResourceLeakDetector.Level.DISABLED);
     }
   }

@@ -45,7 +45,8 @@ final class OpenCalls {
   /** Something of a message has come. */
   void data(int stream) {
     dataNs = System.nanoTime();
-    if (since.containsKey(stream)) {
+    Long began = since.get(stream);
+    if (began != null && !HAS_SENT.equals(began)) {
       since.put(stream, HAS_SENT);
     }
   }

@@ -35,9 +35,8 @@ final class HttpExchange {
   private final BooleanSupplier stopping;
   private final RequestBody body;
 
-  private ServerRequest request; // null: it could not be read
-  private ServerResponse response;
-  private ProtocolHead head; // null as well
+  private ServerResponse response; // null: Helidon does not see the request
+  private ProtocolHead head; // null: it could not be read
   private final List<Header> fields = new ArrayList<>(); // of the reply
   private OutputStream parts; // null: the reply is not one in parts
   private boolean closing;
@@ -52,7 +51,6 @@ final class HttpExchange {
 
   /** A request begins, of which nothing was read. */
   void began() {
-    request = null;
     response = null;
     head = null;
     parts = null;
@@ -64,7 +62,6 @@ final class HttpExchange {
 
   /** Its head was read. */
   void start(ServerRequest asked, ServerResponse answer, ProtocolHead itsHead) {
-    request = asked;
     response = answer;
     head = itsHead;
     body.start(asked);
@@ -82,7 +79,7 @@ final class HttpExchange {
     body.startGiven(bytes, from, length);
   }
 
-  /** True if it does. */
+  /** True if the request repeats the last one's head. */
   boolean isRepeated() {
     return response == null;
   }
@@ -136,7 +133,7 @@ final class HttpExchange {
     return connection;
   }
 
-  /** Fails when the client went away meanwhile. */
+  /** True if the client went away meanwhile. */
   boolean clientGone() {
     return connection.isClientGone();
   }

@@ -3,7 +3,6 @@ package io.nereid.server.http;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.ResponseListener;
-import io.nereid.server.shared.FreeCarrier;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.concurrent.CompletableFuture;

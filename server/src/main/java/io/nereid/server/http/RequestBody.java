@@ -133,7 +133,7 @@ final class RequestBody implements ByteSource {
     return inflated == null ? readSent(to, offset, count) : inflated.read(to, offset, count);
   }
 
-  /** As {@link #read(byte[], int, int)}, of the body as it came. */
+  /** Reads the body as it came, where {@link #read(byte[], int, int)} decompresses it. */
   int readSent(byte[] to, int offset, int count) throws IOException {
     if (count == 0 || ended) {
       return count == 0 ? 0 : -1;

@@ -63,7 +63,7 @@ class HeapTest {
     return least;
   }
 
-  /** By all threads of the server's; those of the client have other names. */
+  /** The bytes that all threads of the server allocated; those of the client have other names. */
   private static long allocatedByServer() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long[] servers =

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Where a connection's buffers come from. */
+/** The memory that a connection's buffers leave behind. */
 final class ReplyBuffersTest {
 
   private static final int PAGE_BYTES = 8192;

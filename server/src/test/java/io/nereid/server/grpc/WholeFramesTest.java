@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a decoder of HTTP/2 gets to see of frames that come in pieces. */
+/** Frames that come in pieces reach a decoder of HTTP/2 whole. */
 class WholeFramesTest {
 
   private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -34,7 +34,7 @@ class WholeFramesTest {
     channel.writeInbound(piece);
   }
 
-  /** What was passed on, one after the other. */
+  /** The buffers that were passed on, one after the other. */
   private List<byte[]> passedOn() {
     List<byte[]> all = new ArrayList<>();
     for (ByteBuf bytes; (bytes = channel.readInbound()) != null; ) {

@@ -304,7 +304,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     return old;
   }
 
-  /** True if that was said. */
+  /** True if the connection ends with the present reply. */
   public boolean closesAfterReply() {
     return closing;
   }
@@ -324,8 +324,8 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
   }
 
   /**
-   * As {@link #running}, between the parts of a reply: the handler waits for what the next one is
-   * made of, for a few seconds at most.
+   * The handler waits between two parts of a reply, as {@link #running}, but the client is looked
+   * after some seconds later.
    */
   public void resting(Runnable cancel) {
     guard.resting(cancel);

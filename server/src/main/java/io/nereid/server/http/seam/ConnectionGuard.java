@@ -102,7 +102,7 @@ final class ConnectionGuard {
     running(cancel, PROBE_AFTER_US);
   }
 
-  /** As {@link #running}, for what will be sent some time: the client is looked after later. */
+  /** Waits for the next part of a reply, as {@link #running}: the client is looked after later. */
   void resting(Runnable cancel) {
     running(cancel, REST_US);
   }

@@ -1,4 +1,4 @@
-package io.nereid.server.shared;
+package io.nereid.server.http;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * carrier on which a request executes inline, and with the last one everybody would wait. All
  * threads that serve requests share it.
  */
-public final class FreeCarrier {
+final class FreeCarrier {
 
   private static final AtomicInteger LEFT =
       new AtomicInteger(
@@ -19,7 +19,7 @@ public final class FreeCarrier {
   private FreeCarrier() {}
 
   /** True if a request may execute on this virtual thread; then {@link #leave} is to follow. */
-  public static boolean enter() {
+  static boolean enter() {
     if (LEFT.decrementAndGet() >= 0) {
       return true;
     }
@@ -28,7 +28,7 @@ public final class FreeCarrier {
   }
 
   /** The execution is over, or the thread waits for one elsewhere. */
-  public static void leave() {
+  static void leave() {
     LEFT.incrementAndGet();
   }
 }
