@@ -21,7 +21,7 @@ artifacts_put() {
   rm -rf "$artifact_repository"
   artifact_put pom.xml nereid-parent .pom
   artifact_put dist/bom/pom.xml nereid-bom .pom
-  for module in bindings/types proto bindings/client benchmarks/perf bindings/runtime bindings/tensorrt bindings/micrometer bindings/spring-boot-starter bindings/text bindings/opentelemetry bindings/images bindings/junit benchmarks/jmh server; do
+  for module in bindings/types proto bindings/client tools/perf bindings/runtime bindings/tensorrt integrations/micrometer integrations/spring-boot-starter integrations/text integrations/opentelemetry integrations/images integrations/junit benchmarks/jmh server; do
     artifact=nereid-${module##*/}
     name=$module/target/$artifact-$version
     # Beside nereid-server.jar, which the launcher starts.
@@ -82,7 +82,7 @@ embed_run() {
 }
 
 # The modules that programs depend on, for Maven's --projects; with --also-make all that they need.
-install_modules=dist/bom,bindings/runtime,bindings/tensorrt,bindings/micrometer,bindings/spring-boot-starter,bindings/text,bindings/opentelemetry,bindings/images,bindings/junit,benchmarks/jmh,bindings/client,server
+install_modules=dist/bom,bindings/runtime,bindings/tensorrt,integrations/micrometer,integrations/spring-boot-starter,integrations/text,integrations/opentelemetry,integrations/images,integrations/junit,benchmarks/jmh,bindings/client,server
 
 # What a program pastes to depend on the artifacts that are installed.
 install_hint() {

@@ -71,8 +71,8 @@ build_side() {
 build_candidate() {
   local side=$bench_dir/sides/candidate newer=''
   if [[ -e $side/nereid-benchmarks.jar ]]; then
-    newer=$(find pom.xml ./*/pom.xml bindings/*/pom.xml benchmarks/perf/pom.xml benchmarks/jmh/pom.xml benchmarks/jmh/src/main bindings/types/src/main proto/src \
-      bindings/client/src/main benchmarks/perf/src/main bindings/runtime/src/main server/src/main benchmarks/src/main "${native_paths[@]}" \
+    newer=$(find pom.xml ./*/pom.xml bindings/*/pom.xml integrations/*/pom.xml tools/perf/pom.xml benchmarks/jmh/pom.xml benchmarks/jmh/src/main bindings/types/src/main proto/src \
+      bindings/client/src/main tools/perf/src/main bindings/runtime/src/main server/src/main benchmarks/src/main "${native_paths[@]}" \
       -newer "$side/nereid-benchmarks.jar" -print -quit)
     [[ $newer ]] || return 0
   fi

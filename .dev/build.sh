@@ -26,6 +26,16 @@ source_time() {
     --format=%cd 2>/dev/null || printf '2026-01-01T00:00:00Z')}"
 }
 
+# CMake refuses a build tree that was copied or moved with the sources: such a one is made anew.
+forget_moved_builds() {
+  local cache
+  for cache in "$1"/build/*/CMakeCache.txt; do
+    if [[ -e $cache ]] && ! grep -qxF "CMAKE_CACHEFILE_DIR:INTERNAL=${cache%/*}" "$cache"; then
+      rm -rf "${cache%/*}"
+    fi
+  done
+}
+
 # Maven in a directory, on the JDK that the code needs, wherever it is called from: the formatter runs
 # inside Maven's own JVM. Two options keep Maven's libraries from warning about themselves; with the third
 # the times in jars, which have no zone, are the same everywhere.
@@ -38,6 +48,7 @@ maven_in() {
   prefer_ninja
   (
     cd "$directory"
+    forget_moved_builds "$PWD"
     prefer_ccache "$PWD"
     exec env "JAVA_HOME=$jdk" "MAVEN_OPTS=$opts" mvn --batch-mode "-Dnative.jobs=$jobs" \
       "-Dproject.build.outputTimestamp=$(source_time)" "$@"
@@ -49,8 +60,9 @@ run_maven() { maven_in "$root" "$@"; }
 product_is_current() {
   [[ -e $stamp && -e $jar ]] || return 1
   local newer
-  newer=$(cd "$root" && find pom.xml bindings/types/pom.xml bindings/types/src proto/pom.xml proto/src bindings/client/pom.xml bindings/client/src/main benchmarks/perf/pom.xml benchmarks/perf/src/main bindings/runtime/pom.xml \
-    bindings/runtime/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main server/pom.xml server/src/main "${native_paths[@]}" \
+  newer=$(cd "$root" && find pom.xml bindings/types/pom.xml bindings/types/src proto/pom.xml proto/src bindings/client/pom.xml bindings/client/src/main tools/perf/pom.xml tools/perf/src/main bindings/runtime/pom.xml \
+    bindings/runtime/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main integrations/text/pom.xml integrations/text/src/main \
+    server/pom.xml server/src/main "${native_paths[@]}" \
     -newer "$stamp" -print -quit)
   [[ -z $newer ]]
 }

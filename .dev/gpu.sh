@@ -167,7 +167,7 @@ cmd_gpu() {
   JAVA_HOME=$(find_jdk) exec "$root/benchmarks/gpu/verify" "$@"
 }
 
-# The tests for GPUs against benchmarks/gpu/rehearsal, where whatever a GPU completes comes late by a random time. The same
+# The tests for GPUs against test-doubles/rehearsal, where whatever a GPU completes comes late by a random time. The same
 # seed gives the same times.
 cmd_rehearse() {
   local seed=${1:-$((RANDOM * 32768 + RANDOM))} delay=${REHEARSAL_DELAY_US:-1500}
@@ -191,11 +191,11 @@ rehearsal_summary() {
   local suites left
   suites=$(grep -h -m 1 '<testsuite ' "$root"/{bindings/,benchmarks/,}*/target/surefire-reports/TEST-*-rehearsal-no-GPU.xml)
   count() { grep -o " $1=\"[0-9]*\"" <<<"$suites" | awk -F '"' '{ sum += $2 } END { print sum + 0 }'; }
-  say "$(count tests) tests for GPUs ran on this machine's processor, against benchmarks/gpu/rehearsal in place of NVIDIA's libraries."
+  say "$(count tests) tests for GPUs ran on this machine's processor, against test-doubles/rehearsal in place of NVIDIA's libraries."
   say 'No GPU was used: docs/gpu.md says what only one can tell.'
   [[ $(count skipped) == 0 ]] || die "$(count skipped) of them were skipped: see target/surefire-reports/*-rehearsal-no-GPU.txt"
   left=$(grep -hE '^(misuse|left): ' "$root"/{bindings/,benchmarks/,}*/target/rehearsal.txt |
     grep -vE '^left: (device memory .* of cudaMalloc|stream .* of cuStreamCreate|page lock .*)$') || return 0
   say "$left"
-  die 'benchmarks/gpu/rehearsal tells of misuse, or of what is left at the end of a process'
+  die 'test-doubles/rehearsal tells of misuse, or of what is left at the end of a process'
 }

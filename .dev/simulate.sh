@@ -24,9 +24,9 @@ simulate_run() {
 simulate_faults() {
   local copy=$root/build/simulation-faults patch program found missed=0
   rm -rf "$copy"
-  mkdir -p "$copy/benchmarks/gpu"
+  mkdir -p "$copy/test-doubles"
   cp -r "$root/native" "$root/cmake" "$copy"
-  cp -r "$root/benchmarks/gpu/rehearsal" "$copy/benchmarks/gpu"
+  cp -r "$root/test-doubles/rehearsal" "$copy/test-doubles"
   for patch in "$root"/native/test/simulation/faults/*.patch; do
     patch --silent --directory="$copy/native" --strip=1 <"$patch" || die "$(basename "$patch") does not apply"
     program=$(simulate_build "$copy/native" "$copy/build" 2>"$copy/log") || {

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Runs examples/spark: its test, or its measurement. Sourced by ./dev after artifacts.sh. Not part of
+# Runs integrations/spark: its test, or its measurement. Sourced by ./dev after artifacts.sh. Not part of
 # './dev test': Spark is about 280 MB of jars.
 
 # Builds the example, with the artifacts as they are built now, and runs the goals given.
@@ -7,8 +7,8 @@ spark_maven() {
   dist_build
   artifacts_put
   embed_local_repository "$root/build/spark-m2"
-  rm -rf "$root/examples/spark/scoring/target" # jars of other versions would go to the executors, too
-  maven_in "$root/examples/spark" --no-transfer-progress \
+  rm -rf "$root/integrations/spark/scoring/target" # jars of other versions would go to the executors, too
+  maven_in "$root/integrations/spark" --no-transfer-progress \
     "-Dmaven.repo.local=$root/build/spark-m2" "-Dnereid.version=$(dist_version)" \
     "-Dnereid.repository=$artifact_repository" "$@"
 }
@@ -18,8 +18,8 @@ spark_measure() {
   local thousands=$1 options
   spark_maven --quiet -DskipITs package >&2
   read -ra options <<<"$(sed -n '/<driver.options>/,/<\/driver.options>/p' \
-    "$root/examples/spark/pom.xml" | sed 's|</*driver.options>||g' | tr '\n' ' ')"
-  cd "$root/examples/spark"
+    "$root/integrations/spark/pom.xml" | sed 's|</*driver.options>||g' | tr '\n' ' ')"
+  cd "$root/integrations/spark"
   JAVA_HOME=$(find_jdk) SPARK_HOME=$PWD/home/target SPARK_SCALA_VERSION=2.13 \
     "$(find_jdk)/bin/java" "${options[@]}" -cp 'scoring/target/jars/*:home/target/jars/*' \
     com.example.spark.Throughput 'local-cluster[2,1,1024]' scoring/target/jars \

@@ -140,9 +140,9 @@ final class House {
             .toList());
   }
 
-  /** What lies in the root, other than what git is told to ignore. */
+  /** Names in the root that a listing shows: hidden ones and those that git ignores are left out. */
   private List<String> entries() throws IOException {
-    Set<String> ignored = new HashSet<>(Set.of(".git"));
+    Set<String> ignored = new HashSet<>();
     Path file = root.resolve(".gitignore");
     if (Files.exists(file)) {
       Files.readAllLines(file).forEach(line -> ignored.add(line.replaceAll("/$", "")));
@@ -150,7 +150,7 @@ final class House {
     try (Stream<Path> entries = Files.list(root)) {
       return entries
           .map(entry -> entry.getFileName().toString())
-          .filter(name -> !ignored.contains(name) && !name.matches(".*\\.(iml|log)"))
+          .filter(name -> !ignored.contains(name) && !name.matches("\\..*|.*\\.(iml|log)"))
           .sorted()
           .toList();
     }

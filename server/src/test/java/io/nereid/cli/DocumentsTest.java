@@ -74,7 +74,7 @@ class DocumentsTest {
             "docker",
             "dist",
             "examples/models-src",
-            "examples/spark")) {
+            "integrations/spark")) {
       try (Stream<Path> files = Files.list(ROOT.resolve(place))) {
         files
             .filter(file -> file.toString().endsWith(".md"))

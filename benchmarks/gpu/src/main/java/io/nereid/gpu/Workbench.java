@@ -53,7 +53,7 @@ record Workbench(Path directory, double seconds, int inFlight, Map<String, Built
     }
   }
 
-  /** What the devices of benchmarks/gpu/rehearsal are called. */
+  /** What the devices of test-doubles/rehearsal are called. */
   private static final String REHEARSAL = "Nereid's rehearsal, no GPU";
 
   /** True if libraries that compute on the processor stand in for NVIDIA's. */

@@ -61,7 +61,7 @@ class FaultSweepGpuTest extends GpuTest {
   void needsRehearsal() {
     assumeTrue(
         Rehearsal.find().isPresent(),
-        "needs benchmarks/gpu/rehearsal in place of NVIDIA's libraries");
+        "needs test-doubles/rehearsal in place of NVIDIA's libraries");
     rehearsal = Rehearsal.find().orElseThrow();
   }
 

@@ -14,8 +14,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What the libraries of benchmarks/gpu/rehearsal are told and asked while they stand in for
- * NVIDIA's.
+ * What the libraries of test-doubles/rehearsal are told and asked while they stand in for NVIDIA's.
  */
 @SuppressWarnings("restricted")
 final class Rehearsal {

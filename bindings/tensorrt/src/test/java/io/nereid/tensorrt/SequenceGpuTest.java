@@ -154,7 +154,7 @@ class SequenceGpuTest extends GpuTest {
   private static Rehearsal rehearsal() {
     assumeTrue(
         Rehearsal.find().isPresent(),
-        "needs benchmarks/gpu/rehearsal in place of NVIDIA's libraries");
+        "needs test-doubles/rehearsal in place of NVIDIA's libraries");
     return Rehearsal.find().orElseThrow();
   }
 
