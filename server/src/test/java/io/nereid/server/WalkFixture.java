@@ -47,11 +47,11 @@ public final class WalkFixture implements Backend {
   }
 
   /**
-   * The project's files on the stack of a request that was executed on the thread on which a class
-   * of that name serves; empty when none was.
+   * The project's files on the stack of the last request that was executed on a thread on which a
+   * class of that name serves; empty when none was.
    */
   public Set<String> files(String server) {
-    for (List<StackFrame> stack : stacks) {
+    for (List<StackFrame> stack : List.copyOf(stacks).reversed()) {
       if (stack.stream().anyMatch(frame -> frame.getClassName().startsWith(server))) {
         return stack.stream()
             .filter(frame -> frame.getClassName().startsWith("io.nereid."))
