@@ -14,10 +14,9 @@
 namespace rehearsal::trt {
 
 void Missing(const char* interface_name, const char* function) {
-  std::fprintf(
-      stderr,
-      "The rehearsal lacks %s::%s: test-doubles/rehearsal/README.md says how to add it.\n",
-      interface_name, function);
+  std::fprintf(stderr,
+               "The rehearsal lacks %s::%s: test-doubles/rehearsal/README.md says how to add it.\n",
+               interface_name, function);
   std::abort();
 }
 
