@@ -211,7 +211,7 @@ final class BareLoop implements AutoCloseable {
     }
 
     private void memory(String name, Dims64 dims) {
-      long size = engine.getTensorBytesPerComponent(name);
+      long size = NativeObjects.elementBytes(engine, name);
       for (int i = 0; i < dims.nbDims(); i++) {
         size *= dims.d(i);
       }

@@ -14,6 +14,7 @@ import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
  */
 final class BoundContext implements AutoCloseable {
 
+  private final Engine engine;
   private final IExecutionContext context;
   private final Bindings bindings;
   private final CudaStream stream;
@@ -31,6 +32,7 @@ final class BoundContext implements AutoCloseable {
       DevicePool.Block activations,
       Bindings bindings,
       CudaStream stream) {
+    this.engine = engine;
     this.bindings = bindings;
     this.stream = stream;
     inputShapes = new long[bindings.inputs().size()][];
@@ -194,6 +196,6 @@ final class BoundContext implements AutoCloseable {
   @Override
   public void close() {
     stream.settle();
-    NativeObjects.delete(context);
+    engine.deleteContext(context);
   }
 }

@@ -194,6 +194,14 @@ final class Engine implements AutoCloseable {
     return context;
   }
 
+  /**
+   * Deletes a context. One engine makes and deletes one context at a time: TensorRT 10.6 damages
+   * the process's heap when the threads of several instances delete theirs at once.
+   */
+  synchronized void deleteContext(IExecutionContext context) {
+    NativeObjects.delete(context);
+  }
+
   @Override
   public void close() {
     cudart.cudaSetDevice(device.number()); // on a device that broke, what is the processor's goes

@@ -3,10 +3,13 @@ package io.nereid.tensorrt;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.INoCopy;
 
 /**
@@ -48,6 +51,21 @@ public final class NativeObjects {
       throw new IllegalStateException(t); // nothing checked can come out of a downcall
     }
     object.setNull();
+  }
+
+  /**
+   * Tells the bytes of one element of an engine's input or output. TensorRT's own function for this
+   * answers -1 for every tensor whose elements are not packed into vectors.
+   *
+   * @throws NereidException {@code UNIMPLEMENTED} if the type has no whole number of bytes
+   */
+  public static int elementBytes(ICudaEngine engine, String tensor) {
+    EngineType type = EngineType.ofNumber(engine.getTensorDataType(tensor).value);
+    if (type == null || type.dataType() == null) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED, "tensor '" + tensor + "' has elements of no whole bytes");
+    }
+    return type.byteSize();
   }
 
   @SuppressWarnings("restricted")

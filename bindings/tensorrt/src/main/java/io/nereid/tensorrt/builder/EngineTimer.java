@@ -86,7 +86,7 @@ final class EngineTimer implements AutoCloseable {
     if (!context.setInputShape(name, dims)) {
       throw EngineBuilder.failed("TensorRT does not take the shape of input '" + name + "'", log);
     }
-    long bytes = engine.getTensorBytesPerComponent(name);
+    long bytes = NativeObjects.elementBytes(engine, name);
     for (int i = 0; i < dims.nbDims(); i++) {
       bytes *= dims.d(i);
     }
