@@ -4,7 +4,7 @@ import io.nereid.server.console.ConsoleOptions;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The flags that say where the console is, and what may be done there. */
+/** The flags that say whether and where there is a console. */
 final class ConsoleArguments extends Arguments {
 
   @Option(
@@ -21,21 +21,12 @@ final class ConsoleArguments extends Arguments {
       description = "Where its first page is; ${DEFAULT-VALUE} by default.")
   private String path = ConsoleOptions.DEFAULT.path();
 
-  @Option(
-      names = "--allow-console-load",
-      arity = "0..1",
-      paramLabel = "BOOL",
-      fallbackValue = "true",
-      description =
-          "Let those who may run models start load tests in it; ${DEFAULT-VALUE} by default.")
-  private boolean load = ConsoleOptions.DEFAULT.load();
-
   /** Empty where there is to be no console. */
   Optional<ConsoleOptions> options() {
     String closed = path.endsWith("/") ? path : path + "/";
     if (!ConsoleOptions.isPath(closed)) {
       throw wrong("--console-path of a path such as /console/, outside of /v2/", "'" + path + "'");
     }
-    return allowed ? Optional.of(new ConsoleOptions(closed, load)) : Optional.empty();
+    return allowed ? Optional.of(new ConsoleOptions(closed)) : Optional.empty();
   }
 }

@@ -68,7 +68,7 @@ class OptionsTest {
       case "AccessControl" -> AccessControl.of(Restrictions.NONE, Optional.empty());
       case "HeaderForwarding" -> new HeaderForwarding("x");
       case "ServerTlsOptions" -> ServerTlsOptions.of(Path.of("c"), Path.of("k"));
-      case "ConsoleOptions" -> ConsoleOptions.DEFAULT.withLoad(true);
+      case "ConsoleOptions" -> ConsoleOptions.DEFAULT.withPath("/7/");
       case "HttpOptions" -> HttpOptions.DEFAULT.withPort(7);
       case "GrpcOptions" -> GrpcOptions.DEFAULT;
       case "MetricsOptions" -> MetricsOptions.DEFAULT;

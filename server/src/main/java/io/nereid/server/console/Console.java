@@ -2,28 +2,21 @@ package io.nereid.server.console;
 
 import io.nereid.Model;
 import io.nereid.model.ModelPreview;
-import io.nereid.model.ModelSpec;
-import io.nereid.model.TensorSpec;
-import io.nereid.perf.ModelInfo;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.EndpointGroup;
 import io.nereid.server.access.Refusal;
 import io.nereid.server.json.JsonBuffer;
-import io.nereid.server.json.JsonReader;
 import io.nereid.server.shared.Frontends;
-import io.nereid.server.shared.ModelFacts;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.shared.ServerState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.function.UnaryOperator;
 
 /**
@@ -36,7 +29,6 @@ public final class Console {
   private final ConsoleOptions options;
   private final ConsoleFiles files = new ConsoleFiles();
   private final ConsoleFeed feed;
-  private final LoadTests loads = new LoadTests();
 
   /** For a server; it ends when that stops. */
   public Console(ServerState state, ConsoleOptions options) {
@@ -47,9 +39,6 @@ public final class Console {
   }
 
   private void healthChanged() {
-    if (state.health().isFinishing()) {
-      loads.close();
-    }
     if (state.health().isStopping()) {
       feed.close();
     }
@@ -101,82 +90,6 @@ public final class Console {
     RequestsJson.write(state.tracing().slowest().orElse(null), json);
   }
 
-  // ---- Load tests ------------------------------------------------------------------------------
-
-  /** Opens a stream about load tests. */
-  public EventStream loads() {
-    return EventStream.of(feed, new EventStream.WhenChanged("load", loads::changes, loads::write));
-  }
-
-  /** A plan to be filled in by {@link #startLoad}; members are read by {@code members}. */
-  public interface PlanSource {
-    /** Reads the object that a page sent. */
-    void read(JsonReader.MemberReader members) throws IOException;
-  }
-
-  /**
-   * Starts a load test, and writes which one it is.
-   *
-   * @param headers what its caller may ask with
-   */
-  public void startLoad(PlanSource source, Map<String, String> headers, JsonBuffer json)
-      throws IOException {
-    if (!options.load()) {
-      throw new NereidException(
-          StatusCode.PERMISSION_DENIED,
-          "load tests are not allowed here; --allow-console-load allows them");
-    }
-    LoadPlan plan = new LoadPlan();
-    source.read(plan::read);
-    plan.check();
-    ModelInfo model = described(find(plan.model, plan.versionNumber()).spec());
-    String id = loads.start(plan, model, target(plan.protocol), headers);
-    json.ascii("{\"id\":").string(id).write('}');
-  }
-
-  private Frontends.Place target(String protocol) {
-    Frontends.Place place =
-        state
-            .frontends()
-            .place(protocol)
-            .orElseThrow(() ->
-                new NereidException(
-                    StatusCode.FAILED_PRECONDITION,
-                    "expected a protocol that this server serves, got '" + protocol + "'"));
-    if (place.mutual()) {
-      throw new NereidException(
-          StatusCode.UNIMPLEMENTED,
-          "this port wants a certificate of each client, and load tests from the console have none;"
-              + " nereid perf measures it");
-    }
-    return place;
-  }
-
-  private static ModelInfo described(ModelSpec spec) {
-    return new ModelInfo(
-        spec.name(),
-        List.of(),
-        spec.backendName(),
-        described(spec, spec.inputs()),
-        described(spec, spec.outputs()),
-        OptionalInt.of((int) spec.maxBatchSize()),
-        spec.decoupled(),
-        spec.inputs().stream().filter(TensorSpec::optional).map(TensorSpec::name).toList());
-  }
-
-  private static List<ModelInfo.TensorInfo> described(ModelSpec model, List<TensorSpec> tensors) {
-    return tensors.stream()
-        .map(tensor ->
-            new ModelInfo.TensorInfo(
-                tensor.name(), tensor.dataType(), ModelFacts.shape(model, tensor)))
-        .toList();
-  }
-
-  /** Stops the load test that runs, if one does. */
-  public void stopLoad() {
-    loads.stop();
-  }
-
   // ---- Documents -------------------------------------------------------------------------------
 
   /** Writes what the server is, and what a request with these fields may do. */
@@ -190,11 +103,7 @@ public final class Console {
     json.ascii(",\"state\":\"").ascii(ServerJson.word(state));
     json.ascii("\",\"started_ms\":").number(ManagementFactory.getRuntimeMXBean().getStartTime());
     json.ascii(",\"control_mode\":\"").ascii(controlMode());
-    ConsoleJson.bool(json.ascii("\",\"load_allowed\":"), options.load());
-    json.ascii(",\"load_limits\":{\"concurrency\":").number(LoadPlan.MOST_CONCURRENCY);
-    json.ascii(",\"rate_per_s\":").number(LoadPlan.MOST_RATE);
-    json.ascii(",\"duration_s\":").number(LoadPlan.MOST_SECONDS);
-    json.ascii(",\"batch_size\":").number(LoadPlan.MOST_BATCH).ascii("},\"grants\":{");
+    json.ascii("\",\"grants\":{");
     for (EndpointGroup group : EndpointGroup.values()) {
       json.ascii(group.ordinal() == 0 ? "" : ",").string(group.toString()).write(':');
       ConsoleJson.bool(json, !refusals.containsKey(group));
@@ -209,7 +118,7 @@ public final class Console {
     Optional<Frontends.Place> grpc = state.frontends().place("grpc");
     json.ascii("},\"protocols\":{\"http\":true,\"grpc\":");
     grpc.ifPresentOrElse(place -> json.number(place.port()), () -> json.ascii("null"));
-    boolean encrypted = grpc.flatMap(Frontends.Place::certificate).isPresent();
+    boolean encrypted = grpc.map(Frontends.Place::encrypted).orElse(false);
     ConsoleJson.bool(json.ascii(",\"grpc_tls\":"), encrypted).ascii("}}");
   }
 

@@ -4,17 +4,16 @@ import io.nereid.server.options.RecordCopy;
 import java.util.regex.Pattern;
 
 /**
- * Says where the console is served, and what may be done there. Make others from {@link #DEFAULT}.
+ * Says where the console is served. Make others from {@link #DEFAULT}.
  *
  * @param path where its first page is; begins and ends with a slash
- * @param load whether load tests may be started from its pages
  */
-public record ConsoleOptions(String path, boolean load) {
+public record ConsoleOptions(String path) {
 
   private static final Pattern PATH = Pattern.compile("/([A-Za-z0-9._~-]+/)*");
 
-  /** At the root, without load tests. */
-  public static final ConsoleOptions DEFAULT = new ConsoleOptions("/", false);
+  /** At the root. */
+  public static final ConsoleOptions DEFAULT = new ConsoleOptions("/");
 
   /** Checks the path. */
   public ConsoleOptions {
@@ -32,10 +31,5 @@ public record ConsoleOptions(String path, boolean load) {
   /** Returns a copy at another path. */
   public ConsoleOptions withPath(String another) {
     return RecordCopy.with(this, "path", another);
-  }
-
-  /** Returns a copy that allows load tests, or does not. */
-  public ConsoleOptions withLoad(boolean allowed) {
-    return RecordCopy.with(this, "load", allowed);
   }
 }

@@ -13,7 +13,6 @@ import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.server.shared.FrameCount;
 import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.ServerState;
-import io.nereid.server.tls.ServerTlsOptions;
 import io.nereid.server.tls.TlsSettings;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -122,7 +121,12 @@ public final class GrpcServer implements AutoCloseable {
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
       server = builder.build();
       server.start();
-      state.frontends().add("grpc", place(options, server.getPort()), connections::count);
+      state
+          .frontends()
+          .add(
+              "grpc",
+              new Frontends.Place(server.getPort(), options.tls().isPresent()),
+              connections::count);
       return new GrpcServer(state, health, inference, connections, loops, server);
     } catch (IOException e) {
       release(server, health, inference, loops);
@@ -131,14 +135,6 @@ public final class GrpcServer implements AutoCloseable {
       release(server, health, inference, loops);
       throw e;
     }
-  }
-
-  private static Frontends.Place place(GrpcOptions options, int port) {
-    return new Frontends.Place(
-        options.address(),
-        port,
-        options.tls().map(ServerTlsOptions::certificate),
-        options.tls().map(ServerTlsOptions::isMutual).orElse(false));
   }
 
   /** Releases all parts: a server that did not come to listen must be shut down, too. */

@@ -10,9 +10,7 @@ import io.nereid.server.console.EventStream;
 import io.nereid.server.http.seam.ClientGoneException;
 import io.nereid.server.json.JsonBuffer;
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
 /** Serves the console's pages, and what they ask for; for the requests of one exchange. */
 final class ConsoleHandler {
@@ -61,7 +59,6 @@ final class ConsoleHandler {
       case CONSOLE_MODEL_EVENTS ->
           stream(console.model(route.model(), route.version()), json, handler);
       case CONSOLE_REQUEST_EVENTS -> stream(console.requests(), json, handler);
-      case CONSOLE_LOAD_EVENTS -> stream(console.loads(), json, handler);
       default -> {
         document(head, body, json);
         SAFETY.forEach(exchange::field);
@@ -80,12 +77,6 @@ final class ConsoleHandler {
       case CONSOLE_CONFIGURATION -> console.configuration(route.model(), route.version(), json);
       case CONSOLE_RELOAD -> console.reload(route.model(), route.version(), json);
       case CONSOLE_REQUESTS -> console.requests(json);
-      case CONSOLE_LOAD ->
-          console.startLoad(members -> context.readObject(body, members), credentials(head), json);
-      case CONSOLE_LOAD_STOP -> {
-        console.stopLoad();
-        json.ascii("{}");
-      }
       case OPENAPI -> console.openApi(json);
       case OPENAPI_MODEL -> console.openApi(route.model(), json);
       default -> throw new IllegalStateException(route + " is not served here");
@@ -162,18 +153,5 @@ final class ConsoleHandler {
     json.write(event, 0, event.length);
     exchange.sendPart(json);
     json.clear();
-  }
-
-  // ---- Load tests ------------------------------------------------------------------------------
-
-  /** The fields by which the caller may do what it asks for. */
-  private Map<String, String> credentials(ProtocolHead head) {
-    Map<String, String> fields = new LinkedHashMap<>();
-    for (String name : context.access().fieldNames()) {
-      if (head.field(name) != null) {
-        fields.put(name, head.field(name));
-      }
-    }
-    return fields;
   }
 }

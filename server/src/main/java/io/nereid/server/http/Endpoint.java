@@ -54,9 +54,6 @@ enum Endpoint {
   CONSOLE_OVERVIEW("GET", "api/overview/events"),
   CONSOLE_REQUESTS("GET", "api/requests"),
   CONSOLE_REQUEST_EVENTS("GET", "api/requests/events"),
-  CONSOLE_LOAD("POST", "api/load"),
-  CONSOLE_LOAD_STOP("POST", "api/load/stop"),
-  CONSOLE_LOAD_EVENTS("GET", "api/load/events"),
   CONSOLE_MODEL("GET", "api/models/{model}", "api/models/{model}/versions/{version}"),
   CONSOLE_MODEL_EVENTS(
       "GET", "api/models/{model}/events", "api/models/{model}/versions/{version}/events"),
@@ -99,14 +96,9 @@ enum Endpoint {
           OPENAPI,
           OPENAPI_MODEL ->
           EndpointGroup.METADATA;
-      case INFER, GENERATE, GENERATE_STREAM, EMBEDDINGS, CONSOLE_LOAD, CONSOLE_LOAD_STOP ->
-          EndpointGroup.INFERENCE;
+      case INFER, GENERATE, GENERATE_STREAM, EMBEDDINGS -> EndpointGroup.INFERENCE;
       case MODEL_CONFIG, CONSOLE_CONFIGURATION -> EndpointGroup.MODEL_CONFIG;
-      case MODEL_STATISTICS,
-          ALL_STATISTICS,
-          CONSOLE_OVERVIEW,
-          CONSOLE_MODEL_EVENTS,
-          CONSOLE_LOAD_EVENTS ->
+      case MODEL_STATISTICS, ALL_STATISTICS, CONSOLE_OVERVIEW, CONSOLE_MODEL_EVENTS ->
           EndpointGroup.STATISTICS;
       case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD, CONSOLE_RELOAD ->
           EndpointGroup.MODEL_REPOSITORY;
@@ -133,9 +125,7 @@ enum Endpoint {
           CUDA_MEMORY_REGISTER,
           CUDA_MEMORY_UNREGISTER,
           TRACE_SETTING,
-          LOGGING,
-          CONSOLE_LOAD,
-          CONSOLE_LOAD_STOP ->
+          LOGGING ->
           true;
       default -> false;
     };

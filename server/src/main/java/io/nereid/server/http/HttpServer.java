@@ -8,7 +8,6 @@ import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
-import io.nereid.server.tls.ServerTlsOptions;
 import java.time.Duration;
 
 /** The HTTP frontend: the protocol on a port of its own. Started and stopped by the server. */
@@ -25,7 +24,12 @@ public final class HttpServer {
   /** Listens; returns when connections are accepted. */
   public static HttpServer start(ServerState state, HttpOptions options) {
     HttpListener listener = listen(state, options, state.heap());
-    state.frontends().add("http", place(options, listener.port()), listener::connectionCount);
+    state
+        .frontends()
+        .add(
+            "http",
+            new Frontends.Place(listener.port(), options.tls().isPresent()),
+            listener::connectionCount);
     return new HttpServer(listener, state.health());
   }
 
@@ -45,14 +49,6 @@ public final class HttpServer {
         connection -> new ProtocolHandler(context, connection),
         Routes.of(options.console().map(ConsoleOptions::path)),
         state.health()::listenerEnded);
-  }
-
-  private static Frontends.Place place(HttpOptions options, int port) {
-    return new Frontends.Place(
-        options.address(),
-        port,
-        options.tls().map(ServerTlsOptions::certificate),
-        options.tls().map(ServerTlsOptions::isMutual).orElse(false));
   }
 
   /** The port at which it listens. */

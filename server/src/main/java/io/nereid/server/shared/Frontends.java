@@ -1,7 +1,5 @@
 package io.nereid.server.shared;
 
-import java.net.InetAddress;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -15,18 +13,9 @@ public final class Frontends {
   /**
    * The place at which a frontend listens.
    *
-   * @param certificate the file of what it shows to clients; empty: connections are not encrypted
-   * @param mutual whether each client has to show one, too
+   * @param encrypted whether its connections are encrypted
    */
-  public record Place(InetAddress address, int port, Optional<Path> certificate, boolean mutual) {
-
-    /** Its address for a client on this machine, such as {@code 127.0.0.1:8000}. */
-    public String local() {
-      InetAddress near = address.isAnyLocalAddress() ? InetAddress.getLoopbackAddress() : address;
-      String host = near.getHostAddress().replaceFirst("%.*", "");
-      return (host.contains(":") ? "[" + host + "]" : host) + ":" + port;
-    }
-  }
+  public record Place(int port, boolean encrypted) {}
 
   private record Frontend(Place place, LongSupplier connections) {}
 

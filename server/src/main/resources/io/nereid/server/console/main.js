@@ -2,7 +2,6 @@
 // Which page is shown, and what all of them share.
 import {json} from './api.js';
 import {fill, h, say} from './dom.js';
-import * as load from './load.js';
 import * as model from './model.js';
 import * as overview from './overview.js';
 import * as requests from './requests.js';
@@ -30,7 +29,6 @@ import * as trial from './try.js';
 const pages = {
   '': {show: overview.show, title: 'Models'},
   requests: {show: requests.show, title: 'Requests'},
-  load: {show: load.show, title: 'Load'},
   model: {show: model.show, title: ''},
   try: {show: trial.show, title: 'Try it'},
   configuration: {show: settings.show, title: 'Configuration'},

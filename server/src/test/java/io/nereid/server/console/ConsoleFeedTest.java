@@ -6,9 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import io.nereid.Nereid;
 import io.nereid.server.shared.Frontends.Place;
 import io.nereid.server.shared.ServerState;
-import java.net.InetAddress;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
@@ -22,7 +20,7 @@ class ConsoleFeedTest {
     try (Nereid nereid = Nereid.create()) {
       ServerState state = ServerState.builder(nereid).build();
       AtomicBoolean failed = new AtomicBoolean();
-      Place place = new Place(InetAddress.getLoopbackAddress(), 1, Optional.empty(), false);
+      Place place = new Place(1, false);
       state
           .frontends()
           .add(

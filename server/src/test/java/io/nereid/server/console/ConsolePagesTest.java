@@ -81,10 +81,6 @@ class ConsolePagesTest {
     switch (fragment) {
       case "" -> open(fragment, ".models .title", "digits");
       case "#/requests" -> open(fragment, ".pulse", "live");
-      case "#/load" -> {
-        browser.open(console.page(fragment));
-        browser.await("document.querySelector('option[value=digits]')");
-      }
       case "#/models/digits" -> open(fragment, ".facts dt", "Executions");
       case "#/models/simple" -> open(fragment, "h2", "Objective p99 30s");
       case "#/models/digits/configuration" -> open(fragment, ".settings td", "max_batch_size");
@@ -97,7 +93,6 @@ class ConsolePagesTest {
       strings = {
         "",
         "#/requests",
-        "#/load",
         "#/models/digits",
         "#/models/simple",
         "#/models/digits/try",
@@ -256,17 +251,6 @@ class ConsolePagesTest {
   }
 
   @Test
-  void aLoadTestRunsAndIsCompared() {
-    open("#/load");
-    browser.run(
-        "document.querySelector('input[name=model]').value = 'identity_fp32';"
-            + "document.querySelector('input[name=seconds]').value = '1'");
-    browser.click(".bench button.main");
-    browser.awaitText("h2", "Compared");
-    browser.await("document.querySelector('tbody .num') !== null");
-  }
-
-  @Test
   void thePagesAreWalkedByKeyboard() {
     open("");
     browser.run("document.activeElement.blur()");
@@ -298,7 +282,7 @@ class ConsolePagesTest {
     open("");
     browser.click("#theme");
     browser.await("document.documentElement.dataset.theme === 'dark'");
-    open("#/load");
+    open("#/requests");
     assertEquals("dark", browser.run("return document.documentElement.dataset.theme"));
     browser.click("#theme");
     browser.await("document.documentElement.dataset.theme === 'light'");

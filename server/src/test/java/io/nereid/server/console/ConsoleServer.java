@@ -40,7 +40,7 @@ final class ConsoleServer implements AutoCloseable {
         NereidServer.start(
             ServerOptions.DEFAULT
                 .withRepository(models)
-                .withHttp(http.withConsole(ConsoleOptions.DEFAULT.withLoad(true)))
+                .withHttp(http.withConsole(ConsoleOptions.DEFAULT))
                 .withGrpc(GrpcOptions.DEFAULT.withPort(0))
                 .withExitOnError(false)
                 .withExitTimeout(EXIT));

@@ -2,6 +2,7 @@ package io.nereid.server.console;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.perf.LoadTest;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,10 +28,10 @@ class ScreenshotsTest {
     ConsoleModels.copyBundled(repository);
     ConsoleModels.broken(repository);
     Files.createDirectories(IMAGES);
-    try (BrowsedConsole console = BrowsedConsole.start(repository)) {
+    try (BrowsedConsole console = BrowsedConsole.start(repository);
+        LoadTest load =
+            LoadTest.start(console.page("").replaceFirst("/$", ""), "digits", "random", 8)) {
       Browser browser = console.browser();
-      browser.prefer("light");
-      load(console);
       for (String scheme : new String[] {"light", "dark"}) {
         browser.prefer(scheme);
         browser.open(console.page(""));
@@ -49,19 +50,8 @@ class ScreenshotsTest {
         browser.run("document.activeElement.blur(); scrollTo(0, 0)");
         save(browser, "console-try-" + scheme);
       }
+      assertTrue(load.next().requests() > 0, load::toString);
     }
-  }
-
-  /** Starts two load tests' worth of requests from a page, so that there is something to see. */
-  private static void load(BrowsedConsole console) {
-    Browser browser = console.browser();
-    browser.open(console.page("#/load"));
-    browser.await("document.querySelector('option[value=digits]')");
-    browser.run(
-        "document.querySelector('input[name=model]').value = 'digits';"
-            + "document.querySelector('input[name=seconds]').value = '120'");
-    browser.click(".bench button.main");
-    browser.awaitText("[role=status]", "Running");
   }
 
   /** Waits until the page has had so many events that its plots have a shape. */

@@ -31,7 +31,7 @@ class ConsoleStreamsTest {
           .getBytes(StandardCharsets.US_ASCII);
 
   private static TestServer server() {
-    return new TestServer(HttpOptions.DEFAULT.withConsole(ConsoleOptions.DEFAULT.withLoad(true)));
+    return new TestServer(HttpOptions.DEFAULT.withConsole(ConsoleOptions.DEFAULT));
   }
 
   @SuppressWarnings("unchecked") // a test that is wrong about it fails
@@ -330,68 +330,6 @@ class ConsoleStreamsTest {
       event(one);
       event(two);
       three.get("/v2").expect(503);
-    }
-  }
-
-  // ---- Load tests ------------------------------------------------------------------------------
-
-  @Test
-  void aLoadTestRunsAndIsStopped() throws IOException {
-    try (TestServer server = server().load(TestServer.identity("m", DataType.FP32));
-        RawClient page = open(server, "load/events");
-        RawClient client = server.connect()) {
-      assertEquals("idle", event(page).data().get("state"));
-      String plan = "{\"model\":\"m\",\"concurrency\":2,\"duration_s\":60}";
-      assertEquals("{\"id\":\"1\"}", client.post("/api/load", plan).expect(200).text());
-      String refused = client.post("/api/load", plan).expect(400).text();
-      assertTrue(refused.contains("test 1"), refused);
-      Event event = event(page);
-      while (event.data().get("current") == null
-          || list(map(event.data().get("current")).get("seconds")).isEmpty()) {
-        event = event(page);
-      }
-      assertEquals("closed", map(event.data().get("current")).get("loop"));
-      assertEquals("{}", client.post("/api/load/stop", "").expect(200).text());
-      while (!event.data().get("state").equals("idle")) {
-        event = event(page);
-      }
-      Map<String, Object> result = map(list(event.data().get("results")).getFirst());
-      assertEquals("stopped", result.get("outcome"), result::toString);
-      assertEquals(null, result.get("error"));
-      assertTrue((int) result.get("requests") > 0, result::toString);
-      assertTrue(server.statistics("m").success().count() >= (int) result.get("requests"));
-    }
-  }
-
-  @Test
-  void aLoadTestOfNothingSaysWhy() throws IOException {
-    try (TestServer server = server();
-        RawClient client = server.connect()) {
-      String missing =
-          client.post("/api/load", "{\"model\":\"none\",\"rate_per_s\":5}").expect(404).text();
-      assertTrue(missing.contains("there is no model 'none'"), missing);
-      for (String wrong :
-          List.of(
-              "{\"concurrency\":1}",
-              "{\"model\":\"m\"}",
-              "{\"model\":\"m\",\"concurrency\":65}",
-              "{\"model\":\"m\",\"concurrency\":1,\"rate_per_s\":1}",
-              "{\"model\":\"m\",\"concurrency\":1,\"duration_s\":100000}",
-              "{\"model\":\"m\",\"concurrency\":1,\"version\":\"../1\"}",
-              "{\"model\":\"m\",\"concurrency\":1,\"url\":\"http://other\"}")) {
-        client.post("/api/load", wrong).expect(400);
-      }
-    }
-  }
-
-  @Test
-  void aLoadTestNeedsTheOperatorsWord() throws IOException {
-    HttpOptions options = HttpOptions.DEFAULT.withConsole(ConsoleOptions.DEFAULT);
-    try (TestServer server = new TestServer(options);
-        RawClient client = server.connect()) {
-      String refused =
-          client.post("/api/load", "{\"model\":\"m\",\"concurrency\":1}").expect(403).text();
-      assertTrue(refused.contains("--allow-console-load"), refused);
     }
   }
 }

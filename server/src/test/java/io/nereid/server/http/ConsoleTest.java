@@ -30,7 +30,6 @@ import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.jr.ob.JSON;
 
@@ -205,7 +204,6 @@ class ConsoleTest {
               "/api/models/FP32/reload",
               "/api/requests",
               "/api/requests/events",
-              "/api/load/events",
               "/openapi.json",
               "/openapi/FP32.json")) {
         RawClient.Response refused = client.get(path).expect(401);
@@ -215,8 +213,6 @@ class ConsoleTest {
         get(client, path, "Authorization: Bearer reader\r\n").expect(403);
         get(client, path, "Authorization: Bearer everything\r\n").expect(200);
       }
-      client.post("/api/load", "Authorization: Bearer reader\r\n", new byte[0]).expect(403);
-      client.post("/api/load/stop", "Authorization: Bearer reader\r\n", new byte[0]).expect(403);
     }
   }
 
@@ -232,22 +228,6 @@ class ConsoleTest {
       assertEquals(
           "header X-Admin", map(json(client.get("/api/about")).get("wants")).get("statistics"));
       get(client, "/api/requests", "X-Admin: secret\r\n").expect(200);
-    }
-  }
-
-  @ParameterizedTest
-  @CsvSource({
-    "Origin: http://evil.example",
-    "Sec-Fetch-Site: cross-site",
-    "Content-Type: text/plain",
-    "Content-Type: multipart/form-data; boundary=x"
-  })
-  void pagesOfOtherSitesStartNothing(String field) throws IOException {
-    HttpOptions options = HttpOptions.DEFAULT.withConsole(ConsoleOptions.DEFAULT.withLoad(true));
-    try (TestServer server = new TestServer(options);
-        RawClient client = server.connect()) {
-      client.post("/api/load", field + "\r\n", "{}".getBytes(StandardCharsets.UTF_8)).expect(403);
-      client.post("/api/load/stop", field + "\r\n", new byte[0]).expect(403);
     }
   }
 

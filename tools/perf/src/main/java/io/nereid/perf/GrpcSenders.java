@@ -175,7 +175,7 @@ final class GrpcSenders implements LoadRun.Senders {
     TlsFiles files = target.tls().get();
     TlsChannelCredentials.Builder builder = TlsChannelCredentials.newBuilder();
     try {
-      if (files.trusted().isPresent() || files.pinned().isPresent()) {
+      if (files.trusted().isPresent()) {
         builder.trustManager(files.trustManagers());
       }
       if (files.certificate().isPresent()) {

@@ -96,8 +96,7 @@ public final class ServerArguments {
         new TlsFiles(
             Optional.ofNullable(trusted),
             Optional.ofNullable(certificate),
-            Optional.ofNullable(key),
-            Optional.empty());
+            Optional.ofNullable(key));
     boolean encrypted = tls || trusted != null || certificate != null;
     return Target.of(url, protocol, encrypted, files, fields(), model, version);
   }

@@ -17,14 +17,8 @@ import javax.net.ssl.TrustManager;
  * @param trusted certificates of the authorities to trust; empty: those the JVM trusts
  * @param certificate the client's certificate with its chain; empty: it shows none
  * @param privateKey its key, not encrypted; there exactly when a certificate is
- * @param pinned the server's own certificate, trusted in place of all others and whatever name it
- *     is for; empty: {@code trusted} says who is
  */
-record TlsFiles(
-    Optional<Path> trusted,
-    Optional<Path> certificate,
-    Optional<Path> privateKey,
-    Optional<Path> pinned) {
+record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Path> privateKey) {
 
   TlsFiles {
     if (certificate.isPresent() != privateKey.isPresent()) {
@@ -33,13 +27,7 @@ record TlsFiles(
     }
   }
 
-  /** For a server whose certificate is at hand. */
-  static TlsFiles pinning(Path serverCertificate) {
-    return new TlsFiles(
-        Optional.empty(), Optional.empty(), Optional.empty(), Optional.of(serverCertificate));
-  }
-
-  /** The same for Nereid's client, which pins nothing. */
+  /** The same for Nereid's client. */
   TlsOptions forClient() {
     return new TlsOptions(trusted, certificate, privateKey);
   }
@@ -56,11 +44,6 @@ record TlsFiles(
 
   /** Null: the JVM's. */
   TrustManager[] trustManagers() throws GeneralSecurityException, IOException {
-    if (pinned.isPresent()) {
-      return new TrustManager[] {
-        new PinnedCertificate(PemFile.read(pinned.get()).certificates().getFirst())
-      };
-    }
     if (trusted.isEmpty()) {
       return null;
     }

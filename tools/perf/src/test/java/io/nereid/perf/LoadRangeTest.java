@@ -56,7 +56,7 @@ class LoadRangeTest {
   }
 
   private static TlsFiles noFiles() {
-    return new TlsFiles(Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty());
+    return new TlsFiles(Optional.empty(), Optional.empty(), Optional.empty());
   }
 
   @ParameterizedTest

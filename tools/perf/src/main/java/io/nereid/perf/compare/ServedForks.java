@@ -6,8 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -52,7 +50,7 @@ public final class ServedForks implements Fork.Source<ServedSide> {
     try {
       Files.createDirectories(work);
       try (ServedProcess server = ServedProcess.start(side.command(List.of(model)), work);
-          LoadTest load = LoadTest.start(plan(server, model, id))) {
+          LoadTest load = LoadTest.start(server.url(), model, data(id), concurrency)) {
         for (int i = 0; i < settings.warmUps(); i++) {
           iteration(load, settings.warmUpMs());
         }
@@ -61,22 +59,6 @@ public final class ServedForks implements Fork.Source<ServedSide> {
     } catch (IOException e) {
       throw new MeasurementException(e.getMessage(), e);
     }
-  }
-
-  private LoadTest.Plan plan(ServedProcess server, String model, BenchmarkId id)
-      throws IOException {
-    return new LoadTest.Plan(
-        server.url(),
-        Optional.empty(),
-        Map.of(),
-        LoadTest.model(server.url(), model),
-        "",
-        data(id),
-        1,
-        concurrency,
-        0,
-        false,
-        0);
   }
 
   private String data(BenchmarkId id) {
