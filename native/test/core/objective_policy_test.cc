@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/objective_loads.h"
 #include "core/cost_curves.h"
 #include "doctest/doctest.h"
+#include "test/objective/loads.h"
 
 namespace nereid {
 namespace {

@@ -1,8 +1,8 @@
 // That the policy of objectives comes out of every state into which a machine can bring it.
 #include <algorithm>
 
-#include "bench/objective_players.h"
 #include "doctest/doctest.h"
+#include "test/objective/players.h"
 
 namespace nereid::objective {
 namespace {

@@ -1,6 +1,6 @@
 // Several models that execute on the same machine, in a simulation of objectives.
-#ifndef NEREID_BENCH_OBJECTIVE_SHARE_H_
-#define NEREID_BENCH_OBJECTIVE_SHARE_H_
+#ifndef NEREID_TEST_OBJECTIVE_SHARE_H_
+#define NEREID_TEST_OBJECTIVE_SHARE_H_
 
 #include <cstdint>
 #include <functional>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/objective_contest.h"
+#include "test/objective/contest.h"
 
 namespace nereid::objective {
 
@@ -52,4 +52,4 @@ std::vector<Bar> SharedBars(const SharedContest& feasible, const SharedContest& 
 
 }  // namespace nereid::objective
 
-#endif  // NEREID_BENCH_OBJECTIVE_SHARE_H_
+#endif  // NEREID_TEST_OBJECTIVE_SHARE_H_

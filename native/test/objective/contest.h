@@ -1,12 +1,12 @@
 // All policies under one load, and what is asked of the one that has an objective.
-#ifndef NEREID_BENCH_OBJECTIVE_CONTEST_H_
-#define NEREID_BENCH_OBJECTIVE_CONTEST_H_
+#ifndef NEREID_TEST_OBJECTIVE_CONTEST_H_
+#define NEREID_TEST_OBJECTIVE_CONTEST_H_
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "bench/objective_players.h"
+#include "test/objective/players.h"
 
 namespace nereid::objective {
 
@@ -25,7 +25,6 @@ struct Contest {
   uint64_t offered = 0;
   uint64_t most = 0;  // that anybody can keep
   Entry objective;
-  Entry aimd;
   std::vector<Entry> statics;
 
   // In hindsight, for this load.
@@ -51,9 +50,6 @@ std::vector<Bar> Bars(const std::vector<Contest>& contests);
 std::vector<Bar> WildBars(const std::vector<Contest>& contests, double within = 0.95,
                           double beyond = 0.8);
 
-// That of ServedMachine.
-std::vector<Bar> ServedBars(const std::vector<Contest>& contests);
-
 }  // namespace nereid::objective
 
-#endif  // NEREID_BENCH_OBJECTIVE_CONTEST_H_
+#endif  // NEREID_TEST_OBJECTIVE_CONTEST_H_

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "bench/objective_players.h"
+#include "test/objective/players.h"
 
 namespace nereid::objective {
 namespace {

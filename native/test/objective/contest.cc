@@ -1,4 +1,4 @@
-#include "bench/objective_contest.h"
+#include "test/objective/contest.h"
 
 #include <algorithm>
 #include <array>
@@ -107,7 +107,6 @@ Contest Hold(const Machine& machine, const Load& load, uint64_t seed) {
                   .most = MostKept(machine, load)};
   contest.objective = {.policy = "objective",
                        .result = Play(machine, load, *NewObjective(machine), seed)};
-  contest.aimd = {.policy = "aimd", .result = Play(machine, load, *NewAimd(machine), seed)};
   for (const Setting& setting : Settings(machine)) {
     contest.statics.push_back({.policy = setting.Name(),
                                .times_out = setting.timeout_ns > 0,
@@ -168,15 +167,6 @@ std::vector<Bar> WildBars(const std::vector<Contest>& contests, double within, d
   }
   return {least_within.AsBar("a quarter, half: 0.95 of the best static setting", within),
           least_beyond.AsBar("twice: 0.8 of the best static setting", beyond)};
-}
-
-std::vector<Bar> ServedBars(const std::vector<Contest>& contests) {
-  Worst least(1);
-  for (const Contest& contest : contests) {
-    least.Look(Ratio(contest.objective.result.kept, contest.BestStatic(true).result.kept),
-               contest.load);
-  }
-  return {least.AsBar("0.94 of the best static setting", 0.94)};
 }
 
 }  // namespace nereid::objective

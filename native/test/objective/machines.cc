@@ -1,4 +1,4 @@
-#include "bench/objective_loads.h"
+#include "test/objective/loads.h"
 
 namespace nereid::objective {
 namespace {

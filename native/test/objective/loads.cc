@@ -1,10 +1,8 @@
-#include "bench/objective_loads.h"
+#include "test/objective/loads.h"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <numbers>
-#include <stdexcept>
 
 namespace nereid::objective {
 namespace {
@@ -185,25 +183,6 @@ Load Neighbour(double feasible, size_t requests, uint64_t seed) {
   load.slow_from_ns = load.arrivals_ns.back() / 3;
   load.slow_to_ns = load.slow_from_ns * 2;
   load.slow_times = 2;
-  return load;
-}
-
-Load Trace(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) {
-    throw std::runtime_error("cannot read the trace " + path);
-  }
-  Load load{.name = "trace", .changes = true, .has_bars = false};
-  double first = -1;
-  for (double seconds = 0; file >> seconds;) {
-    first = first < 0 ? seconds : first;
-    load.arrivals_ns.push_back(static_cast<int64_t>((seconds - first) * kSecond));
-  }
-  if (!file.eof() || load.arrivals_ns.empty() ||
-      !std::is_sorted(load.arrivals_ns.begin(), load.arrivals_ns.end())) {
-    throw std::runtime_error("the trace " + path +
-                             " is not one arrival a line, in seconds, ascending");
-  }
   return load;
 }
 

@@ -1,4 +1,4 @@
-#include "bench/objective_players.h"
+#include "test/objective/players.h"
 
 #include <algorithm>
 
@@ -46,27 +46,6 @@ class Static : public Player {
  private:
   const int64_t timeout_ns_;
   std::vector<WaitingRequest> seen_;
-};
-
-class Aimd final : public Static {
- public:
-  explicit Aimd(const Machine& machine)
-      : Static(machine, {.preferred = 1}), machine_(machine), most_(1) {}
-
-  void Ended(uint32_t /*instance*/, int64_t rows, int64_t duration_ns,
-             int64_t /*now_ns*/) override {
-    if (duration_ns > machine_.latency_ns) {
-      most_ *= 0.9;
-    } else if (rows >= policy_.max_batch_size) {
-      most_ += 1;
-    }
-    most_ = std::clamp(most_, 1.0, static_cast<double>(machine_.max_rows));
-    policy_.max_batch_size = static_cast<int64_t>(most_);
-  }
-
- private:
-  const Machine& machine_;
-  double most_;
 };
 
 class Objective final : public Player {
@@ -149,7 +128,6 @@ std::vector<Setting> Settings(const Machine& machine) {
 std::unique_ptr<Player> NewStatic(const Machine& machine, const Setting& setting) {
   return std::make_unique<Static>(machine, setting);
 }
-std::unique_ptr<Player> NewAimd(const Machine& machine) { return std::make_unique<Aimd>(machine); }
 std::unique_ptr<Player> NewObjective(const Machine& machine) {
   return std::make_unique<Objective>(machine);
 }

@@ -1,4 +1,4 @@
-#include "bench/objective_share.h"
+#include "test/objective/share.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <queue>
 
-#include "bench/objective_players.h"
+#include "test/objective/players.h"
 
 namespace nereid::objective {
 namespace {

@@ -1,15 +1,15 @@
 // Who decides in a simulation of objectives when which requests run.
-#ifndef NEREID_BENCH_OBJECTIVE_PLAYERS_H_
-#define NEREID_BENCH_OBJECTIVE_PLAYERS_H_
+#ifndef NEREID_TEST_OBJECTIVE_PLAYERS_H_
+#define NEREID_TEST_OBJECTIVE_PLAYERS_H_
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "bench/objective_loads.h"
 #include "core/batch_policy.h"
 #include "core/objective_control.h"
+#include "test/objective/loads.h"
 
 namespace nereid::objective {
 
@@ -51,9 +51,6 @@ struct Setting {
 std::vector<Setting> Settings(const Machine& machine);
 
 std::unique_ptr<Player> NewStatic(const Machine& machine, const Setting& setting);
-// The largest batch grows by one while executions keep the objective, and falls by a tenth when one
-// does not.
-std::unique_ptr<Player> NewAimd(const Machine& machine);
 std::unique_ptr<Player> NewObjective(const Machine& machine);
 
 struct Result {
@@ -73,4 +70,4 @@ uint64_t MostKept(const Machine& machine, const Load& load);
 
 }  // namespace nereid::objective
 
-#endif  // NEREID_BENCH_OBJECTIVE_PLAYERS_H_
+#endif  // NEREID_TEST_OBJECTIVE_PLAYERS_H_

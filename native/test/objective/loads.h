@@ -1,6 +1,6 @@
 // What a simulation of objectives is made of: models that cost time, and clients that come.
-#ifndef NEREID_BENCH_OBJECTIVE_LOADS_H_
-#define NEREID_BENCH_OBJECTIVE_LOADS_H_
+#ifndef NEREID_TEST_OBJECTIVE_LOADS_H_
+#define NEREID_TEST_OBJECTIVE_LOADS_H_
 
 #include <cstdint>
 #include <random>
@@ -94,9 +94,7 @@ Load Step(double feasible, size_t requests, uint64_t seed);
 // Four fifths of the feasible load all the time, while the machine is half as fast for a third of
 // it.
 Load Neighbour(double feasible, size_t requests, uint64_t seed);
-// One arrival a line, in seconds from the first; fails with a message.
-Load Trace(const std::string& path);
 
 }  // namespace nereid::objective
 
-#endif  // NEREID_BENCH_OBJECTIVE_LOADS_H_
+#endif  // NEREID_TEST_OBJECTIVE_LOADS_H_
