@@ -86,6 +86,7 @@ final class House {
     List<Figure> figures = new ArrayList<>();
     figures.addAll(sizes());
     figures.addAll(structure());
+    figures.addAll(Core.figures(root));
     figures.add(forbiddenUses());
     figures.addAll(Walks.read(sources, root).figures());
     return figures;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "core/model_config.h"
+#include "core/config/model_config.h"
 #include "nereid/nereid.h"
 #include "onnxruntime/arithmetic_guard.h"
 #include "onnxruntime/ort_session.h"

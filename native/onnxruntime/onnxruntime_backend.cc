@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/status.h"
+#include "core/model/model_options.h"
 #include "onnxruntime/onnx_instance.h"
 #include "onnxruntime/ort_library.h"
 #include "onnxruntime/ort_memory.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "core/model_config.h"
+#include "core/config/model_config.h"
 #include "onnxruntime/ort_api.h"
 
 namespace nereid {

@@ -1,4 +1,4 @@
-#include "core/hash128.h"
+#include "core/cache/hash128.h"
 
 #include <doctest/doctest.h>
 

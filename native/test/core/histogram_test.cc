@@ -1,4 +1,4 @@
-#include "core/histogram.h"
+#include "core/request/histogram.h"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // What the policy of objectives decides, and what it goes by.
-#include "core/objective_policy.h"
+#include "core/objective/objective_policy.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/cost_curves.h"
+#include "core/objective/cost_curves.h"
 #include "doctest/doctest.h"
 #include "test/objective/loads.h"
 

@@ -1,5 +1,5 @@
 // The rate limiter alone: whose turn it is, and that nobody gets more than there is.
-#include "core/rate_limiter.h"
+#include "core/schedule/rate_limiter.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Priorities, limits and timeouts of the queue, with times made up by the test.
-#include "core/request_queue.h"
+#include "core/queue/request_queue.h"
 
 #include <algorithm>
 #include <memory>

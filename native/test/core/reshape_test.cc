@@ -1,5 +1,5 @@
 // Models whose backend sees tensors in another shape than clients.
-#include "core/reshape.h"
+#include "core/request/reshape.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "core/response_cache.h"
+#include "core/cache/response_cache.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/stats.h"
+#include "core/request/stats.h"
 
 #include <doctest/doctest.h>
 

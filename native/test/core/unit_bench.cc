@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "core/hash128.h"
-#include "core/response_cache.h"
-#include "core/stats.h"
+#include "core/cache/hash128.h"
+#include "core/cache/response_cache.h"
+#include "core/request/stats.h"
 #include "memory/buffer_pool.h"
 
 namespace nereid {

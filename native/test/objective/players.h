@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/batch_policy.h"
-#include "core/objective_control.h"
+#include "core/objective/objective_control.h"
+#include "core/queue/batch_decision.h"
 #include "test/objective/loads.h"
 
 namespace nereid::objective {

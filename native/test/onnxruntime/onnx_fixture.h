@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/model_config.h"
+#include "core/config/model_config.h"
 #include "doctest/doctest.h"
 #include "nereid/nereid.h"
 #include "onnxruntime/ort_library.h"

@@ -1,5 +1,5 @@
 // The backends of the steps of a simulated ensemble: when they answer, and with what.
-#include "core/store_answer.h"
+#include "core/request/store_answer.h"
 #include "test/simulation/simulated_ensemble.h"
 
 namespace nereid::simulation {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/ensemble/load_ensemble.h"
+
 namespace nereid::simulation {
 namespace {
 
@@ -154,7 +156,7 @@ void SimulatedEnsemble::LoadEnsemble() {
   options.output_values = &result;
   options.value_count = result + 1;
   options.max_inflight_requests = most_inflight_;
-  Require(Model::Load(*runtime_, options, nullptr, &ensemble_).ok(), "an ensemble can be loaded");
+  Require(nereid::LoadEnsemble(*runtime_, options, &ensemble_).ok(), "an ensemble can be loaded");
 }
 
 // What has not ended is failed by that, as soon as its steps let go of it.

@@ -8,10 +8,10 @@
 #include <memory>
 #include <vector>
 
-#include "core/ensemble.h"
-#include "core/model.h"
-#include "core/request_runner.h"
-#include "core/runtime.h"
+#include "core/ensemble/ensemble.h"
+#include "core/model/model.h"
+#include "core/model/runtime.h"
+#include "core/request/request_runner.h"
 #include "test/simulation/simulated_world.h"
 
 namespace nereid::simulation {

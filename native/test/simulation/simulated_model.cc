@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/request_queue.h"
+#include "core/queue/request_queue.h"
 
 namespace nereid::simulation {
 

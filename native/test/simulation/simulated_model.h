@@ -8,14 +8,14 @@
 #include <memory>
 #include <vector>
 
-#include "core/completion.h"
-#include "core/detached_batch.h"
-#include "core/dispatcher.h"
-#include "core/execution_limits.h"
-#include "core/instance.h"
-#include "core/model_config.h"
-#include "core/ordered_delivery.h"
-#include "core/stats.h"
+#include "core/batch/detached_batch.h"
+#include "core/config/model_config.h"
+#include "core/request/completion.h"
+#include "core/request/ordered_delivery.h"
+#include "core/request/stats.h"
+#include "core/schedule/dispatcher.h"
+#include "core/schedule/execution_limits.h"
+#include "core/schedule/instance.h"
 #include "memory/buffer_pool.h"
 #include "test/simulation/simulated_request.h"
 #include "test/simulation/simulated_world.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <deque>
 
-#include "core/request.h"
+#include "core/request/request.h"
 #include "nereid/nereid.h"
 
 namespace nereid::simulation {

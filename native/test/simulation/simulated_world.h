@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/timer.h"
+#include "core/schedule/timer.h"
 
 namespace nereid::simulation {
 

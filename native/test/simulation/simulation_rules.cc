@@ -1,8 +1,8 @@
 // The rules of scheduling, each checked from outside: by what was sent and what came back.
 #include <algorithm>
 
-#include "core/request_check.h"
-#include "core/sequence.h"
+#include "core/request/request_check.h"
+#include "core/sequence/sequence.h"
 #include "test/simulation/simulated_model.h"
 
 namespace nereid::simulation {

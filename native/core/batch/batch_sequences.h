@@ -1,0 +1,50 @@
+// What a batch has to do with the sequences of its requests.
+#ifndef NEREID_CORE_BATCH_BATCH_SEQUENCES_H_
+#define NEREID_CORE_BATCH_BATCH_SEQUENCES_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/status.h"
+#include "core/config/model_config.h"
+#include "core/request/output_maker.h"
+#include "core/request/request.h"
+#include "core/sequence/backend_states.h"
+#include "core/sequence/sequence_tensors.h"
+
+namespace nereid {
+
+// Belongs to the BatchExecution of one instance of a model with sequences. Their states are in
+// tensors of the batch, or in memory of the backend's own.
+class BatchSequences {
+ public:
+  // `maker`: of the batch's outputs. All outlive this.
+  BatchSequences(const ModelConfig& config, BufferPool& pool, PoolAccount* account,
+                 const OutputMaker& maker);
+
+  // Selects those of the batch's outputs that are states.
+  void Select(std::span<nrd_tensor> outputs) const;
+
+  // What request `index` of the batch leaves in a state that is in memory of the backend's own.
+  Status Give(uint32_t index, const Request& request, uint32_t state, const nrd_tensor& made);
+
+  // The sequences keep what was made of their states; a request whose sequence cannot, fails.
+  void Keep(std::span<Request* const> requests, int64_t rows, std::span<const nrd_tensor> outputs);
+  // When it is known how each request ended: one that failed is not executed again, and what no
+  // sequence keeps goes back.
+  void End(std::span<Request* const> requests);
+
+  [[nodiscard]] SequenceTensors& tensors() { return tensors_; }
+  [[nodiscard]] const SequenceTensors& tensors() const { return tensors_; }
+  [[nodiscard]] bool backend_has_states() const { return backend_states_.has_value(); }
+
+ private:
+  const OutputMaker& maker_;
+  SequenceTensors tensors_;
+  std::optional<BackendStates> backend_states_;  // where the backend has their states
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_BATCH_BATCH_SEQUENCES_H_

@@ -1,0 +1,40 @@
+// Hidden inputs that say of the requests of a batch how large an input of each is.
+#ifndef NEREID_CORE_BATCH_COMBINED_INPUTS_H_
+#define NEREID_CORE_BATCH_COMBINED_INPUTS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "base/status.h"
+#include "core/config/model_config.h"
+#include "core/request/request.h"
+#include "memory/buffer_pool.h"
+
+namespace nereid {
+
+// Reads the options' combined inputs, after the tensors, and checks that each can be made.
+Status ReadCombinedInputs(const nrd_model_options& options, ModelConfig* config);
+
+// Has no state beside what it was given, all of which outlives it.
+class CombinedInputs {
+ public:
+  // `account`: whom the bytes are counted for.
+  CombinedInputs(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
+      : config_(config), pool_(pool), account_(account) {}
+
+  // Makes all of them for a batch of these requests. `inputs` has the batch's inputs, where a
+  // tensor that is made holds the reference to its buffer, also when a later one fails.
+  Status Make(std::span<Request* const> requests, std::span<nrd_tensor> inputs) const;
+
+ private:
+  Status MakeOne(const nrd_combined_input& combined, std::span<Request* const> requests,
+                 nrd_tensor* input) const;
+
+  const ModelConfig& config_;
+  BufferPool& pool_;
+  PoolAccount* const account_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_BATCH_COMBINED_INPUTS_H_

@@ -1,0 +1,44 @@
+// Answers that are kept by somebody else: see nrd_runtime_use_cache.
+#ifndef NEREID_CORE_CACHE_EXTERNAL_CACHE_H_
+#define NEREID_CORE_CACHE_EXTERNAL_CACHE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "core/request/answer_cache.h"
+#include "memory/buffer_pool.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// An entry is one block of bytes: a head (what it is, for which key, and a hash of the rest), then
+// for each output of the model its name, datatype, shape and size, then the data of all. What comes
+// back is trusted in nothing: an entry that is not whole, or that another model made, is a miss.
+//
+// Keys mean the same in all processes, so they are made of SHA-256: with a hash whose keys
+// everybody knows, a client could look for two requests that share one.
+class ExternalCache final : public AnswerCache {
+ public:
+  // `cache` outlives this.
+  explicit ExternalCache(const nrd_cache& cache) : cache_(cache) {}
+
+  [[nodiscard]] bool outlives_models() const override { return true; }
+  [[nodiscard]] CacheKey KeyOf(std::string_view model, std::string_view version,
+                               const nrd_request& request) const override;
+  // The request is a record of a model, as it is for Insert.
+  bool Lookup(const CacheKey& key, BufferPool& pool, nrd_request* request,
+              PoolAccount* account) override;
+  void Insert(const CacheKey& key, const nrd_request& request) override;
+  void EraseModel(std::string_view /*model*/, std::string_view /*version*/) override {}
+  void ReadStats(nrd_cache_stats* stats_out) const override;
+
+ private:
+  const nrd_cache cache_;
+  std::atomic<uint64_t> hits_{0};
+  std::atomic<uint64_t> misses_{0};
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_CACHE_EXTERNAL_CACHE_H_

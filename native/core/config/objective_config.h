@@ -1,0 +1,27 @@
+// What the core keeps of a model's objective.
+#ifndef NEREID_CORE_CONFIG_OBJECTIVE_CONFIG_H_
+#define NEREID_CORE_CONFIG_OBJECTIVE_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+struct ObjectiveConfig {
+  int64_t latency_ns = 0;  // from submit to answer
+  uint32_t quantile_ppm = 990'000;
+  std::string share;  // empty: none
+  uint32_t share_width = 1;
+  std::vector<nrd_cost_point> costs;     // to begin with
+  std::vector<uint32_t> instance_kinds;  // of all instances
+
+  // What executions of the share hold one of.
+  [[nodiscard]] std::string ShareResource() const { return "share " + share; }
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_CONFIG_OBJECTIVE_CONFIG_H_

@@ -1,0 +1,79 @@
+// The graph of an ensemble: which models it is made of, and how tensors go from one to the next.
+#ifndef NEREID_CORE_ENSEMBLE_ENSEMBLE_CONFIG_H_
+#define NEREID_CORE_ENSEMBLE_ENSEMBLE_CONFIG_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "core/config/model_config.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+class Model;
+class Runtime;
+
+// What becomes of the batch dimension where a tensor passes between a model that batches and one
+// that does not. Neither changes a tensor that fits as it is.
+enum class BatchDimension : uint8_t {
+  kKept,     // both have one, or neither
+  kAdded,    // a tensor without one is a batch of one
+  kDropped,  // a batch of one is a tensor without one
+};
+
+struct EnsembleStep {
+  struct Input {
+    uint32_t position;
+    uint32_t value;
+    bool required;  // by the step's model
+    BatchDimension batch_dimension;
+  };
+
+  Model* model = nullptr;
+  std::string where;  // in front of messages: "in ensemble 'e', step 'm': "
+  std::vector<Input> inputs;
+  std::vector<nrd_link> outputs;
+};
+
+// Steps are in an order in which each needs only earlier ones, so there are no cycles.
+struct EnsembleGraph {
+  struct Value {
+    // Of what a step produces; values below the ensemble's number of inputs have none.
+    uint32_t step = 0;
+    uint32_t position = 0;
+    std::vector<uint32_t> consumers;  // steps, once for each input that takes it
+  };
+
+  // An output that is not passed on as it is: its producer declares less than the ensemble, batches
+  // where the ensemble does not or the other way round, or the ensemble gives it another shape.
+  struct FittedOutput {
+    uint32_t position;
+    BatchDimension batch_dimension;
+  };
+
+  std::vector<EnsembleStep> steps;
+  std::vector<Value> values;
+  std::vector<uint32_t> outputs;  // the value that is each of the ensemble's outputs
+  std::vector<FittedOutput> fitted_outputs;
+
+  // Where the last step is a decoupled one: the graph that each of its responses passes through,
+  // whose inputs are that step's outputs and whose outputs are the ensemble's. This graph has no
+  // outputs then.
+  std::unique_ptr<EnsembleGraph> behind = nullptr;
+  std::string inputs_where = {};  // of such a graph: the `where` of the step that its inputs are of
+};
+
+// How deep ensembles may be nested: a completion goes outwards through them on one thread's stack.
+inline constexpr uint32_t kMaxEnsembleDepth = 32;
+
+// Everything that can be wrong with an ensemble is found here. `config` is what ReadModelConfig
+// made of the same options; its ensemble_depth and decoupled are set.
+Status ReadEnsembleGraph(const Runtime& runtime, const nrd_model_options& options,
+                         ModelConfig* config, EnsembleGraph* graph_out);
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_ENSEMBLE_ENSEMBLE_CONFIG_H_

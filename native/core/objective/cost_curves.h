@@ -1,0 +1,54 @@
+// The cost curves of a model: one for each kind of instance and size of a row.
+#ifndef NEREID_CORE_OBJECTIVE_COST_CURVES_H_
+#define NEREID_CORE_OBJECTIVE_COST_CURVES_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/objective/cost_curve.h"
+
+namespace nereid {
+
+// Sizes within a fifth share a curve. The first curve of a size begins with what the nearest one
+// says, in proportion. Where rows have one size it is 0, which is near to no other. Not
+// synchronised. Of and At allocate for a size that is new.
+class CostCurves {
+ public:
+  explicit CostCurves(int64_t max_rows) : max_rows_(max_rows), unknown_(max_rows) {}
+
+  // `row_elements` 0: rows have one size. Throws where memory is missing.
+  CostCurve& Of(uint32_t kind, uint64_t row_elements);
+  // The same for those that only want to know, and cannot fail: without memory for a curve nothing
+  // is known of the size.
+  const CostCurve& At(uint32_t kind, uint64_t row_elements) noexcept;
+  // Null: there is none yet.
+  [[nodiscard]] CostCurve* Find(uint32_t kind, uint64_t row_elements) const {
+    const Nearest nearest = NearestTo(kind, row_elements);
+    return nearest.stands_for_it ? nearest.entry->curve.get() : nullptr;
+  }
+
+  // By kind and size. Writes at most `capacity` points; returns how many there are.
+  uint32_t Read(nrd_cost_point* points_out, uint32_t capacity) const;
+
+ private:
+  struct Entry {
+    uint32_t kind;
+    uint64_t row_elements;
+    std::unique_ptr<CostCurve> curve;
+  };
+  struct Nearest {
+    const Entry* entry = nullptr;  // null: there is none
+    bool stands_for_it = false;
+  };
+
+  [[nodiscard]] Nearest NearestTo(uint32_t kind, uint64_t row_elements) const;
+
+  const int64_t max_rows_;
+  const CostCurve unknown_;     // of which nothing is ever measured
+  std::vector<Entry> entries_;  // by kind and size
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_OBJECTIVE_COST_CURVES_H_

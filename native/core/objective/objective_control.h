@@ -1,0 +1,104 @@
+// What a model with an objective knows: costs, how often requests come, and how well it does.
+#ifndef NEREID_CORE_OBJECTIVE_OBJECTIVE_CONTROL_H_
+#define NEREID_CORE_OBJECTIVE_OBJECTIVE_CONTROL_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/objective/cost_curves.h"
+#include "core/objective/objective_policy.h"
+
+namespace nereid {
+
+// Takes note of what happens, and asks the policy with what it knows by then. Not synchronised:
+// whoever guards the queue guards this. It reads no clock, and allocates for new sizes of rows
+// only, of which nothing is known where memory is missing.
+class ObjectiveControl {
+ public:
+  // `missing`: the share of the answers that may be late. `kinds`: of all instances, which take the
+  // same time where they have the same one; empty: all do. There may be more of them than execute
+  // at the same time.
+  ObjectiveControl(const ObjectiveTerms& terms, double missing, std::vector<uint32_t> kinds = {});
+
+  // What to begin with.
+  void Begin(const nrd_cost_point& cost) { curves_.Of(cost.kind, cost.row_elements).Begin(cost); }
+
+  // A request came, whether it enters or not.
+  void Arrived(int64_t rows, int64_t now_ns);
+  // When it would be answered; 0: that is to be found out.
+  int64_t PredictAnswer(int64_t rows, uint64_t row_elements, int64_t rows_ahead, int64_t now_ns);
+  // The same, were it executed now and alone; and how long that takes at least, as far as it is
+  // worth a try.
+  int64_t PredictAlone(int64_t rows, uint64_t row_elements, int64_t now_ns);
+  int64_t LeastNs(int64_t rows, uint64_t row_elements);
+  // `row_elements`: of the first of those that wait.
+  ObjectiveDecision Decide(uint32_t instance, uint64_t row_elements,
+                           std::span<const DueRequest> waiting, int64_t now_ns);
+  // Whether a request that came to an idle instance is to run there at once.
+  bool RunsAtOnce(int64_t rows, uint64_t row_elements, int64_t due_ns, int64_t now_ns);
+
+  // The instance executes from now on, and does no more; `measures`: how long it took says
+  // something.
+  void Began(uint32_t instance, int64_t rows, uint64_t row_elements, int64_t now_ns);
+  void Ended(uint32_t instance, bool measures, int64_t now_ns);
+  // Of the execution that ended last, or of a request that is answered before the others.
+  void Answered(uint64_t kept, uint64_t late);
+  // A request spent so long before it came here and after its answer went.
+  void Sent(uint64_t outside_ns);
+
+  // What it does now. `waiting_rows` in the queue.
+  void Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out);
+  uint32_t ReadCurve(nrd_cost_point* points_out, uint32_t capacity) const {
+    return curves_.Read(points_out, capacity);
+  }
+  [[nodiscard]] const BatchPlan& plan() const { return plan_; }
+
+ private:
+  struct Execution {
+    int64_t rows = 0;  // 0: none
+    uint64_t row_elements = 0;
+    int64_t begun_ns = 0;
+  };
+
+  [[nodiscard]] double ArrivalsPerNs(int64_t now_ns) const;
+  [[nodiscard]] int64_t margin_ns() const {
+    return static_cast<int64_t>(margin_ns_ + std::max(plan_.caution, 0.0) * outside_ns_);
+  }
+  [[nodiscard]] uint32_t KindOf(uint32_t instance) const {
+    return kinds_.empty() ? 0 : kinds_[instance];
+  }
+  [[nodiscard]] bool SomeExecute() const;
+  [[nodiscard]] bool IsTimeToProbe(int64_t now_ns) const;
+  void TryMoreRows(const CostCurve& curve, std::span<const DueRequest> waiting,
+                   ObjectiveDecision* decision);
+  void Replan(const CostCurve& curve, int64_t now_ns);
+  void Lost(uint64_t lost, uint64_t others);
+
+  const ObjectiveTerms terms_;
+  const double missing_;
+  const std::vector<uint32_t> kinds_;
+  const double while_ns_;  // that arrivals are averaged over
+  CostCurves curves_;
+  BatchPlan plan_;
+  const CostCurve* planned_ = nullptr;  // what the plan is for, and when it was made
+  int64_t planned_ns_ = 0;
+  double margin_ns_;
+  double outside_ns_ = 0;  // as many requests spend more outside as may be late
+  double lost_ = 0;        // share of the requests that were late, or refused while they waited
+  double arrivals_ = 0;    // rows of the last while, older ones counted less
+  int64_t arrived_ns_ = 0;
+  int64_t ended_ns_ = 0;  // the last execution, which took so long
+  int64_t took_ns_ = 0;
+  bool overran_ = false;   // it took so much longer than expected that no margin would have helped
+  int64_t since_try_ = 0;  // executions
+  std::vector<Execution> running_;  // by instance
+  std::vector<int64_t> free_ns_;    // by instance, as expected; 0: it is free
+  std::vector<int64_t> ordered_;    // scratch: the same, in another order
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_OBJECTIVE_OBJECTIVE_CONTROL_H_

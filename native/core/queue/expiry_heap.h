@@ -1,0 +1,45 @@
+// Which of the waiting requests expires next.
+#ifndef NEREID_CORE_QUEUE_EXPIRY_HEAP_H_
+#define NEREID_CORE_QUEUE_EXPIRY_HEAP_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "core/request/request.h"
+
+namespace nereid {
+
+// A binary heap by Request::NextExpiryNs, a part of the queue and guarded with it. It does not own
+// the requests, which know their place in it, so that any of them can be taken out. A queue that is
+// full of requests that expire one by one must not be walked for each of them: that would cost most
+// when there is least time.
+class ExpiryHeap {
+ public:
+  explicit ExpiryHeap(size_t expected_size) { entries_.reserve(expected_size); }
+
+  // A request that never expires is not taken in. Nothing has changed when this throws.
+  void Add(Request* request);
+  // May be called for a request that is not in it.
+  void Remove(Request* request);
+
+  // Null when no request expires.
+  [[nodiscard]] Request* First() const {
+    return entries_.empty() ? nullptr : entries_.front().request;
+  }
+
+ private:
+  struct Entry {
+    int64_t expiry_ns;  // a copy: comparing touches no request
+    Request* request;
+  };
+
+  void Place(size_t index, const Entry& entry);
+  void SiftUp(size_t index, const Entry& entry);
+  void SiftDown(size_t index, const Entry& entry);
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_QUEUE_EXPIRY_HEAP_H_

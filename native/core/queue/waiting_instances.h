@@ -1,0 +1,107 @@
+// The instances of a model that have nothing to do, and which of them is woken.
+#ifndef NEREID_CORE_QUEUE_WAITING_INSTANCES_H_
+#define NEREID_CORE_QUEUE_WAITING_INSTANCES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace nereid {
+
+// An instance as the queues know it: its number, and what its thread waits on.
+class WaitingInstance {
+ public:
+  explicit WaitingInstance(uint32_t index) : index_(index) {}
+  WaitingInstance(const WaitingInstance&) = delete;
+  WaitingInstance& operator=(const WaitingInstance&) = delete;
+
+  [[nodiscard]] uint32_t index() const { return index_; }
+
+  Condition wake;  // on the dispatcher's mutex
+
+ private:
+  const uint32_t index_;
+};
+
+// An instance is either idle, so that a submitting thread may borrow it, or it is armed: it waits
+// for more requests to join those that it has found, until a time. It can be neither, because it
+// works, is borrowed, or was woken and is on its way. Where all instances share a queue one at most
+// is armed for it; where each has its own, any number are.
+//
+// Not synchronised: the dispatcher's mutex guards it. Those that are chosen to be woken are marked,
+// and the caller notifies them, better without the mutex: a thread that wakes up only to wait for
+// it costs two switches.
+class WaitingInstances {
+ public:
+  explicit WaitingInstances(size_t count);
+
+  // All of them, in the order of their index, before anything else.
+  void Attach(WaitingInstance& instance) { all_.push_back(&instance); }
+  [[nodiscard]] WaitingInstance& At(uint32_t index) const { return *all_[index]; }
+
+  // Whether there is an idle one, and taking it. The one that became idle last is taken first: its
+  // caches are warm.
+  [[nodiscard]] bool has_idle() const { return !idle_.empty(); }
+  WaitingInstance& Borrow() {
+    WaitingInstance& instance = *idle_.back();
+    idle_.pop_back();
+    return instance;
+  }
+  [[nodiscard]] bool IsIdle(const WaitingInstance& instance) const;
+  void Borrow(WaitingInstance& instance) { std::erase(idle_, &instance); }
+  void GiveBack(WaitingInstance& instance) { idle_.push_back(&instance); }
+
+  // Marks one that has to look at the queue; null: none waits, or the one that does was marked.
+  WaitingInstance* ChooseToWake();
+  // The same after a request came into the queue, which has `rows` now. `rows_tell`: whether the
+  // number of rows says all about when a batch is full.
+  WaitingInstance* ChooseForNewRequest(bool rows_tell, int64_t rows);
+  // Marks this one; null: it does not wait, or was marked.
+  WaitingInstance* Choose(WaitingInstance& instance);
+  // Marks and notifies it if it waits.
+  void Wake(WaitingInstance& instance);
+
+  [[nodiscard]] bool has_armed() const { return armed_ != nullptr; }
+
+  // What an instance is from now on that has found nothing to do. One that is armed for the shared
+  // queue is woken when that has `rows_wanted` rows.
+  void BecomeIdle(WaitingInstance& instance);
+  void BecomeArmed(WaitingInstance& instance, int64_t until_ns);
+  void BecomeArmedForQueue(WaitingInstance& instance, int64_t rows_wanted, int64_t until_ns);
+
+  // By the thread of the instance, with the dispatcher's mutex, which is released meanwhile.
+  // Returns when the instance was woken, when its time has come, or when all stop.
+  void Await(WaitingInstance& instance, Mutex& mutex) NRD_REQUIRES(mutex);
+  // The instance waits no longer, if it did.
+  void Leave(WaitingInstance& instance);
+
+  // Whether an instance that waits was marked, and until when it waits at most.
+  [[nodiscard]] bool IsWoken(const WaitingInstance& instance) const;
+  [[nodiscard]] int64_t WaitsUntilNs(const WaitingInstance& instance) const;
+
+  // From here on nobody waits any more.
+  void Stop() { stopping_ = true; }
+  [[nodiscard]] bool stopping() const { return stopping_; }
+
+ private:
+  struct Seat {
+    bool is_armed = false;
+    bool is_woken = false;  // it was chosen, and is not available any more
+    int64_t until_ns = kNever;
+  };
+
+  Seat& SeatOf(const WaitingInstance& instance) { return seats_[instance.index()]; }
+
+  std::vector<WaitingInstance*> all_;  // by index
+  std::vector<WaitingInstance*> idle_;
+  WaitingInstance* armed_ = nullptr;  // for the shared queue
+  int64_t rows_wanted_ = 0;           // by `armed_`
+  std::vector<Seat> seats_;           // by index
+  bool stopping_ = false;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_QUEUE_WAITING_INSTANCES_H_

@@ -1,0 +1,44 @@
+// How answers of queued requests reach whoever waits for them.
+#ifndef NEREID_CORE_REQUEST_COMPLETION_H_
+#define NEREID_CORE_REQUEST_COMPLETION_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/mutex.h"
+#include "core/request/request.h"
+
+namespace nereid {
+
+// One per runtime. With a callback, one call tells of many requests; without one,
+// nrd_request_wait sleeps on a condition variable that all requests share. Any thread may call it.
+class Completion {
+ public:
+  Completion(nrd_complete_fn callback, void* context) : callback_(callback), context_(context) {}
+  Completion(const Completion&) = delete;
+  Completion& operator=(const Completion&) = delete;
+
+  // Hands the records back to their owners, or the answer to the continuation of those that have
+  // one: none of them may be touched after this. Called without locks. Allocates nothing and cannot
+  // fail. Returns how many there were.
+  size_t Deliver(RequestList requests);
+
+  // Whether this thread is inside a completion callback or a continuation.
+  static bool InCallback();
+
+  // False when the request was not done at `deadline_ns` (kNever: waits without end).
+  bool Wait(const Request& request, int64_t deadline_ns);
+
+ private:
+  void CallBack(RequestList requests);
+
+  const nrd_complete_fn callback_;
+  void* const context_;
+  // Guards no field: it is held while the state of a request changes that somebody may wait for.
+  Mutex mutex_;
+  Condition done_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_REQUEST_COMPLETION_H_

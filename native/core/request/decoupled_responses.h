@@ -1,0 +1,51 @@
+// What only decoupled models have: many responses to one request.
+#ifndef NEREID_CORE_REQUEST_DECOUPLED_RESPONSES_H_
+#define NEREID_CORE_REQUEST_DECOUPLED_RESPONSES_H_
+
+#include <cstdint>
+#include <string_view>
+
+#include "base/status.h"
+#include "core/request/output_maker.h"
+#include "core/request/request.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// Who gets the responses of a decoupled request besides the one that completes it, unless the
+// request has a receiver.
+struct Responder {
+  nrd_respond_fn respond = nullptr;  // null: there is nobody
+  void* context = nullptr;
+
+  // Null and 0 for a response that is to come: see nrd_respond_fn.
+  void Respond(Request& request, nrd_tensor* outputs, uint32_t count) const;
+};
+
+// Has no state: several threads of a backend may send at once, each for a request of its own.
+class DecoupledResponses {
+ public:
+  // `maker` outlives this.
+  explicit DecoupledResponses(const OutputMaker& maker) : maker_(maker) {}
+
+  // Hands the outputs that the request has now to the responder, which may keep their buffers, and
+  // empties them for the next response. Without a responder they are dropped. `request_index` is
+  // the backend's number of the request. Fails when an output is missing, or nobody waits any more:
+  // that fails the request too, since one that lacks a response must not look complete.
+  Status Send(Request& request, uint32_t request_index, const Responder* responder) const;
+
+  // The same with an error in place of outputs, which ends the request where that is a step of an
+  // ensemble or has no responder: then NRD_CANCELLED is returned, since more is of no use.
+  Status SendError(Request& request, uint32_t request_index, const Responder* responder,
+                   int32_t code, std::string_view message) const;
+
+  // At the end: the last response may be missing, but not a part of it.
+  void CheckLast(Request& request) const;
+
+ private:
+  const OutputMaker& maker_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_REQUEST_DECOUPLED_RESPONSES_H_

@@ -1,0 +1,30 @@
+// What every function of the C ABI that can fail stands in.
+#ifndef NEREID_CORE_REQUEST_GUARDED_H_
+#define NEREID_CORE_REQUEST_GUARDED_H_
+
+#include <exception>
+#include <new>
+
+#include "base/status.h"
+
+namespace nereid {
+
+// Runs `body`, which returns a Status, and turns everything it throws into one.
+template <typename Body>
+int32_t Guarded(nrd_error* error_out, Body&& body) noexcept {
+  try {
+    return Report(body(), error_out);
+  } catch (const std::bad_alloc&) {
+    WriteError(error_out, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+    return NRD_RESOURCE_EXHAUSTED;
+  } catch (const std::exception& failure) {
+    WriteError(error_out, NRD_INTERNAL, failure.what());
+  } catch (...) {
+    WriteError(error_out, NRD_INTERNAL, "unknown exception");
+  }
+  return NRD_INTERNAL;
+}
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_REQUEST_GUARDED_H_

@@ -1,0 +1,56 @@
+// Makes the outputs that a backend asks for, and checks what it says of them.
+#ifndef NEREID_CORE_REQUEST_OUTPUT_MAKER_H_
+#define NEREID_CORE_REQUEST_OUTPUT_MAKER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "core/config/model_config.h"
+#include "memory/buffer_pool.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// Has no state beside what it was given, all of which outlives it: several threads may call it,
+// each for an output of its own. An output of the pool holds the reference to its buffer, which
+// goes with DropTensors.
+class OutputMaker {
+ public:
+  // `account`: whom the bytes are counted for.
+  OutputMaker(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
+      : config_(config), pool_(pool), account_(account) {}
+
+  // In place of rows: an output of the whole batch whose shape says nothing, see scattered_outputs.
+  static constexpr int64_t kAnyShape = -1;
+
+  // Makes `output` what the backend says it is, `wanted`, still without memory; a buffer that it
+  // had is released. `index` is that of the output in the configuration, `rows` the batch dimension
+  // where the model has one. The backend gives its own shape, the output takes the clients'.
+  Status Describe(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output) const;
+
+  // Describe, with memory of the pool.
+  Status Allocate(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
+                  void** data_out) const;
+
+  // Describe, in the place on a device that the caller named in the output's shape: see
+  // NRD_TENSOR_DEVICE.
+  Status Place(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
+               void** data_out) const;
+
+  // What a backend writes as BYTES is as untrusted as what a client sends.
+  Status CheckBytes(uint32_t index, const nrd_tensor& tensor) const;
+
+  // "output 'X' of model 'm'", and the failure of a backend that did not make it.
+  [[nodiscard]] std::string Name(uint32_t index) const;
+  [[nodiscard]] Status Missing(uint32_t index) const;
+
+ private:
+  const ModelConfig& config_;
+  BufferPool& pool_;
+  PoolAccount* const account_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_REQUEST_OUTPUT_MAKER_H_

@@ -1,0 +1,150 @@
+// A request record: the public part that the caller fills, and what the core keeps behind it.
+#ifndef NEREID_CORE_REQUEST_REQUEST_H_
+#define NEREID_CORE_REQUEST_REQUEST_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+
+#include "base/clock.h"
+#include "core/request/answer_cache.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+class Model;
+struct ModelConfig;
+class ResponseValues;
+struct Sequence;
+
+enum class RequestState : uint32_t { kIdle, kQueued, kExecuting, kDone };
+
+// Gets the responses of a request to a decoupled model besides the one that completes it, in their
+// order, where the core itself made the request as a step of an ensemble.
+class ResponseSink {
+ public:
+  virtual ~ResponseSink() = default;
+
+  // Called before each response on a thread of the backend that has it: blocks as long as it would
+  // be one too many. False: no more are wanted.
+  virtual bool AwaitRoom() = 0;
+  // Whether it would not block because of the core, for who drives all backends with one thread.
+  [[nodiscard]] virtual bool HasRoom() = 0;
+
+  // Takes buffers over by clearing their slabs; the others are dropped by the caller. Does not
+  // block. `values`: what came with the response; null: nothing.
+  virtual void Respond(nrd_tensor* outputs, uint32_t count,
+                       std::unique_ptr<ResponseValues> values) = 0;
+};
+
+// `record` comes first, so that the caller's nrd_request* and the core's Request* are one address.
+// The tensors follow in the same allocation. Fields behind `record` belong to the core; those of
+// the queue are guarded by the dispatcher's mutex while the state is kQueued. The model allocates
+// the record, aligned, so that the tensors begin on a cache line, and keeps it for its next use.
+struct alignas(64) Request {
+  nrd_request record;
+  Model* model;
+  const ModelConfig* config;  // of the model
+  std::atomic<RequestState> state;
+  std::atomic<bool> cancelled;
+
+  int64_t submit_ns;
+  int64_t enqueue_ns;
+  int64_t rows;  // first dimension of its inputs; 1 when the model has no batch dimension
+
+  // Links of the one list that it is in: a queue's, an ensemble's, that of requests to be answered,
+  // or that of unused records.
+  Request* previous;
+  Request* next;
+
+  // For a request that the core itself made, as a step of an ensemble, or one with a receiver:
+  // called with its answer in place of the runtime's completion callback, and under the same rules.
+  // NULL: the runtime's.
+  void (*continuation)(Request& request);
+  void* continuation_context;
+  // Of a step of an ensemble, in place of the runtime's respond callback; NULL: there is none.
+  ResponseSink* sink;
+  // The caller's; NULL: the runtime's callbacks are.
+  const nrd_receiver* receiver;
+
+  // Queue.
+  uint32_t level;            // index of its priority level, 0 is the most urgent
+  bool delayed;              // its timeout passed and the policy is to serve it last
+  int64_t policy_expiry_ns;  // the model's policy decides what happens then; kNever: none
+  int64_t hard_expiry_ns;    // the client's own limit: answered with an error; kNever: none
+  bool delay_on_expiry;
+  // With an objective: when it has to be answered, when it has to run at the latest (kNever: that
+  // does not matter), when it would have been answered, where it was refused, and the size of a
+  // row.
+  int64_t due_ns;
+  int64_t latest_ns;
+  int64_t predicted_ns;
+  uint64_t row_elements;
+  size_t heap_place;  // in the heap of expiries, counted from 1; 0: not in it
+  uint64_t ticket;    // its place in the order of answers, with preserve_ordering
+
+  // Sequences: where it waits or executes, whether its sequence begins with it, and whether its
+  // backend wants it again.
+  Sequence* sequence;
+  bool starts;
+  bool rescheduled;
+
+  // Response cache.
+  bool cacheable;
+  CacheKey cache_key;
+  uint64_t cache_lookup_ns;
+
+  // What comes with the response; NULL: nothing ever came. Freed with the record.
+  ResponseValues* response_values;
+
+  // What the model's runner keeps with the record between its uses; freed with it.
+  void* runner_state;
+
+  nrd_error error;
+
+  static Request* From(nrd_request* record) { return reinterpret_cast<Request*>(record); }
+  static const Request* From(const nrd_request* record) {
+    return reinterpret_cast<const Request*>(record);
+  }
+
+  [[nodiscard]] int64_t NextExpiryNs() const {
+    return policy_expiry_ns < hard_expiry_ns ? policy_expiry_ns : hard_expiry_ns;
+  }
+};
+static_assert(std::is_standard_layout_v<Request> && offsetof(Request, record) == 0,
+              "the ABI hands out the address of the record as the request");
+
+// Requests chained through their own links: nothing is allocated, so nothing here can fail.
+struct RequestList {
+  Request* head = nullptr;
+  Request* tail = nullptr;
+
+  [[nodiscard]] bool empty() const { return head == nullptr; }
+  void Append(Request* request);
+  void Remove(Request* request);
+  // Null when the list is empty.
+  Request* TakeFirst();
+  // Puts all of `more` behind `place`, which is in this list; null: in front.
+  void InsertAfter(Request* place, RequestList more);
+};
+
+// Requests that were taken out of the queue before they ran.
+struct RemovedRequests {
+  RequestList culprits;   // that were to be taken out, or whose time is up
+  RequestList abandoned;  // of the same sequences; they cannot run without those
+
+  [[nodiscard]] bool empty() const { return culprits.empty() && abandoned.empty(); }
+};
+
+// Releases the buffers of `count` tensors and clears their data.
+void DropTensors(nrd_tensor* tensors, uint32_t count);
+
+// Status and message of a request that will not run, or failed.
+void SetFailure(Request& request, int32_t code, std::string_view message);
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_REQUEST_REQUEST_H_

@@ -1,0 +1,25 @@
+// Tensors that clients and the backend see in different shapes: `dims` and `reshape` of a spec.
+#ifndef NEREID_CORE_REQUEST_RESHAPE_H_
+#define NEREID_CORE_REQUEST_RESHAPE_H_
+
+#include <string_view>
+
+#include "base/status.h"
+#include "core/config/model_config.h"
+
+namespace nereid {
+
+// Whether every tensor that has the shape `spec.dims` can have `spec.reshape` too, and the other
+// way round: what lies between two free dimensions (-1), before the first and behind the last has
+// the same number of elements on both sides. `what` names the tensor in the message.
+Status CheckReshape(const TensorSpec& spec, std::string_view what);
+
+// Gives `tensor`, which fits `spec.dims`, the shape that the backend sees. Its data stays.
+void ToBackendShape(const TensorSpec& spec, bool batched, nrd_tensor* tensor);
+
+// Gives `tensor`, which fits `spec.BackendDims()`, the shape that clients see.
+void ToClientShape(const TensorSpec& spec, bool batched, nrd_tensor* tensor);
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_REQUEST_RESHAPE_H_

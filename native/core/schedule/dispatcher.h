@@ -1,0 +1,228 @@
+// Decides, under one mutex, which thread executes which requests of a model.
+#ifndef NEREID_CORE_SCHEDULE_DISPATCHER_H_
+#define NEREID_CORE_SCHEDULE_DISPATCHER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/status.h"
+#include "core/objective/objective_queue.h"
+#include "core/queue/waiting_instances.h"
+#include "core/queue/work_queue.h"
+#include "core/schedule/admission.h"
+#include "core/schedule/instance.h"
+#include "core/schedule/timer.h"
+#include "core/schedule/warm_up_turn.h"
+
+namespace nereid {
+
+// The part of the scheduler that threads have in common: the queue, the instances that wait, and
+// the number of requests that are not answered yet. All of it is guarded by the dispatcher's mutex,
+// which is held inside its functions only: no backend and no callback is called with it.
+//
+// Lock order: the dispatcher's mutex, then the timer's or the rate limiter's. Nothing here
+// allocates but the queue, when it grows, so running short of memory loses no request.
+class Dispatcher {
+ public:
+  // What a thread of an instance has to do. Requests to execute are in the batch of the instance.
+  struct Work {
+    bool stop = false;           // nothing, for good
+    Request* warm_up = nullptr;  // to be run by Instance::WarmUp; nothing else then
+    RemovedRequests expired;     // to be answered
+  };
+
+  // What it has done since it asked before.
+  struct Outcome {
+    bool opened = false;  // its instance, just now
+    bool warmed_up = false;
+    bool executed = false;  // the backend ran
+    uint64_t execution_ns = 0;
+    size_t answered = 0;
+  };
+
+  // `target` is what the timer calls when requests in the queue expire, `now` what time it is.
+  Dispatcher(const SchedulerContext& context, ExecutionLimits& limits, TimerTarget& target,
+             int64_t (*now)() = MonotonicNowNs);
+  Dispatcher(const Dispatcher&) = delete;
+  Dispatcher& operator=(const Dispatcher&) = delete;
+
+  // All instances, in the order of their index, before anything else.
+  void Attach(Instance& instance) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    waiting_.Attach(instance);
+  }
+
+  // Returns when each instance has come to Next, and waits there, or could not be opened.
+  void AwaitOpened() NRD_EXCLUDES(mutex_);
+  void OpenFailed() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    CountOpened();
+  }
+
+  // Requests are refused before Open and after Close. CloseAndServe has those that wait executed
+  // without waiting for fuller batches.
+  void Open() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    admission_.Open();
+  }
+  void Close() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    admission_.Close();
+  }
+  void CloseAndServe() NRD_EXCLUDES(mutex_);
+  [[nodiscard]] bool is_open() const { return admission_.is_open(); }
+
+  // Lets a request in. Either the caller gets an instance, executes the request there and ends with
+  // GiveBack; or the request is in the queue, and from then on belongs to the instances: it may
+  // have been answered and released when this returns, and the model with it.
+  Status Enter(Request& request, Instance** borrowed_out) NRD_EXCLUDES(mutex_);
+  // For the answered request of a borrowed instance.
+  void GiveBack(Instance& instance, uint64_t execution_ns) NRD_EXCLUDES(mutex_);
+
+  // Between BeginWarmUp and EndWarmUp nothing is executed but what WarmUp has the thread of an
+  // instance execute. That returns when it is done; false: the dispatcher was closed.
+  Status BeginWarmUp(Request& request) NRD_EXCLUDES(mutex_);
+  bool WarmUp(Instance& instance, Request& request) NRD_EXCLUDES(mutex_);
+  // The same without waiting, for who drives all instances with one thread; and whether it is done.
+  bool TryWarmUp(Instance& instance, Request& request) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return GiveWarmUp(instance, request);
+  }
+  bool IsWarmedUp() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return !warm_up_.is_given();
+  }
+  void EndWarmUp() NRD_EXCLUDES(mutex_);
+
+  // On the thread of the instance: takes note of what it has done, and waits until there is
+  // something to do.
+  Work Next(Instance& instance, const Outcome& outcome) NRD_EXCLUDES(mutex_);
+  // The same without waiting: false when there is nothing to do before the instance is woken, which
+  // WaitsUntilNs and IsWoken tell of. For who drives all instances with one thread.
+  bool TryNext(Instance& instance, const Outcome& outcome, Work* work) NRD_EXCLUDES(mutex_);
+  bool IsWoken(const Instance& instance) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return waiting_.IsWoken(instance);
+  }
+  int64_t WaitsUntilNs(const Instance& instance) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return waiting_.WaitsUntilNs(instance);
+  }
+
+  // A batch of the instance has been executed, and is answered next: what is left in it, without
+  // the requests that are to run again.
+  void Executed(Instance& instance, std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
+  // One request of a batch that is not over, without sequences.
+  void ExecutedEarly(const Request& request) NRD_EXCLUDES(mutex_);
+
+  // Takes requests out of the queue; the caller answers them, and says so with Answered.
+  // Withdraw marks the request as cancelled and returns the state that it was in; only one that was
+  // kQueued has been taken out, perhaps with others.
+  RequestState Withdraw(Request& request, RemovedRequests* removed) NRD_EXCLUDES(mutex_);
+  RemovedRequests TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_out) NRD_EXCLUDES(mutex_);
+  RequestList TakeAll() NRD_EXCLUDES(mutex_);
+  void Answered(size_t count) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    CountAnswered(count);
+  }
+
+  // Whether all requests that came in have been answered: now, or at `deadline_ns`.
+  bool IsIdle() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return unanswered_ == 0;
+  }
+  bool AwaitAnswers(int64_t deadline_ns) NRD_EXCLUDES(mutex_);
+
+  // From here on Next has `stop` for all; the caller notifies those that wait.
+  void StopInstances() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    waiting_.Stop();
+  }
+  // Waits for submitters that are just waking an instance.
+  void AwaitWakers() const;
+  // Gives back what sequences have kept, when all threads have ended.
+  void DropStates() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    queue_->DropStates();
+  }
+
+  void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    *pending_out = queue_->size();
+    *executing_out = executing_;
+  }
+
+  // For models with an objective: a request's answer has left, so long after the request came.
+  void Sent(const Request& request, uint64_t took_ns) NRD_EXCLUDES(mutex_);
+  // False, and none: this is none.
+  bool ReadObjective(nrd_objective_stats* stats_out) NRD_EXCLUDES(mutex_);
+  uint32_t ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) NRD_EXCLUDES(mutex_);
+
+  // For models with sequences; others know none.
+  void FinishSequences() NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    queue_->FinishSequences();
+  }
+  bool KnowsSequence(uint64_t number, std::string_view name) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return queue_->Knows(number, name);
+  }
+  void ReadSequenceStats(nrd_sequence_stats* stats_out) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    queue_->ReadStats(stats_out);
+  }
+
+ private:
+  void AwaitShortExecution(const Request& request) NRD_REQUIRES(mutex_);
+  inline Instance* BorrowFor(Request& request) NRD_REQUIRES(mutex_);
+  Status Enqueue(Request& request, int64_t now_ns) NRD_REQUIRES(mutex_);
+  Instance* BorrowHome(const Request& request, int64_t now_ns) NRD_REQUIRES(mutex_);
+  void TakeNow(Instance& instance, const BatchDecision& decision) NRD_REQUIRES(mutex_);
+  void ArmTimer() NRD_REQUIRES(mutex_);
+  void CountOpened() NRD_REQUIRES(mutex_);
+  void Settle(const Outcome& outcome) NRD_REQUIRES(mutex_);
+  bool Look(Instance& instance, Work* work, WaitingInstance** woken_out) NRD_REQUIRES(mutex_);
+  int64_t TakeBatch(Instance& instance, Work* work) NRD_REQUIRES(mutex_);
+  bool GiveWarmUp(Instance& instance, Request& request) NRD_REQUIRES(mutex_);
+  bool IdleMayExecute() NRD_REQUIRES(mutex_);
+  bool AwaitLimits(Instance& instance) NRD_REQUIRES(mutex_);
+  void CountAnswered(size_t count) NRD_REQUIRES(mutex_) {
+    unanswered_ -= count;
+    if (unanswered_ == 0 && !admission_.is_open()) {
+      drained_.NotifyAll();
+    }
+  }
+
+  const SchedulerContext context_;
+  const ModelConfig& config_;
+  ExecutionLimits& limits_;
+  TimerTarget& target_;
+  int64_t (*const now_)();
+
+  // Requests that execute. Falls before they are answered: who has the answer sees it.
+  std::atomic<uint64_t> executing_{0};
+  // Submitters that wake an instance after they released the mutex.
+  std::atomic<uint32_t> wakers_{0};
+
+  Mutex mutex_;
+  Admission admission_;  // guarded by the mutex, but for is_open
+  const std::unique_ptr<WorkQueue> queue_ NRD_PT_GUARDED_BY(mutex_);
+  ObjectiveQueue* const objective_ NRD_PT_GUARDED_BY(mutex_);  // the same; null: it is no such
+  WaitingInstances waiting_ NRD_GUARDED_BY(mutex_);
+  int64_t armed_expiry_ns_ NRD_GUARDED_BY(mutex_) = kNever;  // what the timer knows of
+  uint64_t unanswered_ NRD_GUARDED_BY(mutex_) = 0;           // admitted and not delivered yet
+  uint64_t next_ticket_ NRD_GUARDED_BY(mutex_) = 0;          // with preserve_ordering
+  WarmUpTurn warm_up_ NRD_GUARDED_BY(mutex_);
+  uint32_t opening_ NRD_GUARDED_BY(mutex_);  // instances that are still being opened
+  Condition opened_;
+  Condition drained_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_SCHEDULE_DISPATCHER_H_

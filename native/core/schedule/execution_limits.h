@@ -1,0 +1,115 @@
+// What executions share and wait for: the rate limiter, for threads.
+#ifndef NEREID_CORE_SCHEDULE_EXECUTION_LIMITS_H_
+#define NEREID_CORE_SCHEDULE_EXECUTION_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/mutex.h"
+#include "base/status.h"
+#include "core/config/model_config.h"
+#include "core/schedule/rate_limiter.h"
+
+namespace nereid {
+
+// The one limiter of a runtime, with its mutex. That is the last of all to be taken: nothing is
+// called while it is held.
+class SharedLimiter final : private RateLimiter::Observer {
+ public:
+  // One who waits does so on its own condition.
+  struct Member : RateLimiter::Holder {
+    Condition served;
+  };
+
+  SharedLimiter() : limiter_(*this) {}
+
+  Status Limit(std::vector<ResourceCount> limits) NRD_EXCLUDES(mutex_);
+  void SetTotal(const std::string& name, uint32_t count) NRD_EXCLUDES(mutex_);
+  Status Add(Member& member, const InstanceOptions& options) NRD_EXCLUDES(mutex_);
+  void Remove(Member& member) NRD_EXCLUDES(mutex_);
+
+  bool TryAcquire(Member& member) NRD_EXCLUDES(mutex_);
+  bool AcquireOrWait(Member& member, int64_t latest_ns) NRD_EXCLUDES(mutex_);
+  // True, for whoever asks whether it may go on.
+  bool Leave(Member& member) NRD_EXCLUDES(mutex_);
+  void LeaveIfWaiting(Member& member) NRD_EXCLUDES(mutex_);
+  // Whether it did not get what it wants to execute with, or got it since.
+  [[nodiscard]] bool HasWaited(const Member& member) NRD_EXCLUDES(mutex_);
+  [[nodiscard]] bool Waits(const Member& member) NRD_EXCLUDES(mutex_);
+  // Returns when the member waits no more.
+  void Await(Member& member) NRD_EXCLUDES(mutex_);
+
+  // What somebody needs now. They write at most `capacity` and return how many there are.
+  uint32_t ReadResources(nrd_resource_stats* stats_out, uint32_t capacity) NRD_EXCLUDES(mutex_);
+  void ReadInstance(const Member& member, nrd_instance_stats* stats_out) NRD_EXCLUDES(mutex_);
+
+ private:
+  void Changed(RateLimiter::Holder& holder) override {
+    static_cast<Member&>(holder).served.NotifyOne();
+  }
+
+  Mutex mutex_;
+  RateLimiter limiter_ NRD_GUARDED_BY(mutex_);
+};
+
+// The instances of one model in it. They are named by their index. Where no instance needs anything
+// all of this is one branch.
+class ExecutionLimits {
+ public:
+  ExecutionLimits(SharedLimiter& limiter, const ModelConfig& config);
+  ~ExecutionLimits() { Close(); }
+  ExecutionLimits(const ExecutionLimits&) = delete;
+  ExecutionLimits& operator=(const ExecutionLimits&) = delete;
+
+  // Whether some instance needs anything.
+  [[nodiscard]] bool any() const { return limited_; }
+
+  // Before and after everything else. Open fails where there is too little for some instance. Close
+  // may be called twice.
+  Status Open();
+  void Close();
+
+  // For a thread that borrows the instance, where any() holds: now or not at all.
+  bool TryAcquire(uint32_t instance) { return limiter_.TryAcquire(*members_[instance]); }
+  // For the thread of the instance, which has something to execute or not, at `latest_ns` if that
+  // matters. False: it has, and waits for what it needs.
+  bool MayExecute(uint32_t instance, bool executes, int64_t latest_ns = kNever) {
+    return !limited_ || (executes ? limiter_.AcquireOrWait(*members_[instance], latest_ns)
+                                  : limiter_.Leave(*members_[instance]));
+  }
+  // The instance has executed, or has nothing to execute.
+  void Leave(uint32_t instance) { MayExecute(instance, false); }
+  // Unless there are requests, no instance waits any more.
+  void LeaveUnless(bool requests) {
+    if (limited_ && !requests) {
+      LeaveAll();
+    }
+  }
+  // Whether the instance waits, or did until just now.
+  [[nodiscard]] bool HasWaited(uint32_t instance) {
+    return limited_ && limiter_.HasWaited(*members_[instance]);
+  }
+  // Whether Await would wait.
+  [[nodiscard]] bool Waits(uint32_t instance) {
+    return limited_ && limiter_.Waits(*members_[instance]);
+  }
+  // Returns when the instance waits no more: its turn has come, or there is nothing to execute.
+  void Await(uint32_t instance) { limiter_.Await(*members_[instance]); }
+
+  // See nrd_model_instance_stats_read.
+  void Read(uint32_t instance, nrd_instance_stats* stats_out);
+
+ private:
+  void LeaveAll();
+
+  SharedLimiter& limiter_;
+  const ModelConfig& config_;
+  const bool limited_;
+  std::vector<std::unique_ptr<SharedLimiter::Member>> members_;  // of all instances, or of none
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_SCHEDULE_EXECUTION_LIMITS_H_

@@ -1,0 +1,48 @@
+// Whether a model warms up, and which of its instances has to execute what for that.
+#ifndef NEREID_CORE_SCHEDULE_WARM_UP_TURN_H_
+#define NEREID_CORE_SCHEDULE_WARM_UP_TURN_H_
+
+#include "base/mutex.h"
+#include "core/request/request.h"
+#include "core/schedule/instance.h"
+
+namespace nereid {
+
+// Guarded by the dispatcher's mutex. Between Begin and End nothing but the warm-up is executed.
+class WarmUpTurn {
+ public:
+  void Begin() { under_way_ = true; }
+  void End() { under_way_ = false; }
+  [[nodiscard]] bool is_under_way() const { return under_way_; }
+
+  // Gives the turn to the instance, and waits until it is over.
+  void Give(const Instance& instance, Request& request) {
+    instance_ = &instance;
+    request_ = &request;
+  }
+  [[nodiscard]] bool is_given() const { return instance_ != nullptr; }
+  void Await(Mutex& mutex) NRD_REQUIRES(mutex) {
+    while (is_given()) {
+      done_.Wait(mutex);
+    }
+  }
+
+  // What the thread of the instance has to warm up with; null: it is not its turn. And that it did.
+  [[nodiscard]] Request* RequestFor(const Instance& instance) const {
+    return instance_ == &instance ? request_ : nullptr;
+  }
+  void Done() {
+    instance_ = nullptr;
+    done_.NotifyOne();
+  }
+
+ private:
+  bool under_way_ = false;
+  const Instance* instance_ = nullptr;  // whose turn it is; null: nobody's just now
+  Request* request_ = nullptr;
+  Condition done_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_SCHEDULE_WARM_UP_TURN_H_

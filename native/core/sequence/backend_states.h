@@ -1,0 +1,44 @@
+// States of sequences in memory of the backend's own, such as a device's.
+#ifndef NEREID_CORE_SEQUENCE_BACKEND_STATES_H_
+#define NEREID_CORE_SEQUENCE_BACKEND_STATES_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "core/config/model_config.h"
+#include "core/request/request.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// Belongs to the BatchExecution of one instance. The core knows whose such a state is and where it
+// lies, and never reads it. What a backend gives for a request waits here until it is known whether
+// the request succeeds: then it takes the place of what the sequence had, else it goes back.
+class BackendStates {
+ public:
+  // `config` outlives this, and its sequences have states of the backend's own.
+  explicit BackendStates(const ModelConfig& config);
+
+  // Takes what the backend made of a state for request `index` of the batch.
+  Status Give(uint32_t index, uint32_t state, const nrd_tensor& made);
+
+  // The sequence of the request, which succeeded, keeps what was given for it: all, or on failure
+  // nothing.
+  Status Keep(uint32_t index, const Request& request);
+
+  // Gives back what no sequence keeps. `requests` are the batch's.
+  void DropRest(std::span<Request* const> requests);
+
+ private:
+  std::span<nrd_tensor> Given(uint32_t index);
+
+  const ModelConfig& config_;
+  const SequenceConfig& sequences_;
+  std::vector<nrd_tensor> given_;  // the states of each request, one request after another
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_SEQUENCE_BACKEND_STATES_H_

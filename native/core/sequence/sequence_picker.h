@@ -1,0 +1,41 @@
+// Asks the policies about the sequences of an instance that have something to execute.
+#ifndef NEREID_CORE_SEQUENCE_SEQUENCE_PICKER_H_
+#define NEREID_CORE_SEQUENCE_SEQUENCE_PICKER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/config/model_config.h"
+#include "core/queue/batch_decision.h"
+#include "core/sequence/sequence.h"
+
+namespace nereid {
+
+// Not synchronised: the dispatcher's mutex guards it.
+class SequencePicker {
+ public:
+  // `config` outlives this and has sequences.
+  explicit SequencePicker(const ModelConfig& config);
+
+  // How many sequences of the list run together now, or when to look again. The list is ordered by
+  // when their first requests came.
+  BatchDecision Pick(const SequenceList& ready, int64_t now_ns);
+  // So many of those that Pick saw, in the order of their rows. They change with the next Pick.
+  std::span<Sequence* const> Picked(size_t count);
+
+ private:
+  [[nodiscard]] bool SameStates(const Sequence& a, const Sequence& b) const;
+  [[nodiscard]] bool Includes(const Request& request) const;
+
+  const ModelConfig& config_;
+  const SequenceConfig& sequences_;
+  std::vector<WaitingRequest> seen_;        // reserved once, as are the next two
+  std::vector<Sequence*> candidates_;       // what `seen_` was made of
+  std::vector<const nrd_request*> chosen_;  // of these, what a batcher let in
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_SEQUENCE_SEQUENCE_PICKER_H_

@@ -1,0 +1,66 @@
+// The inputs of a batch that tell of its sequences, and the outputs that sequences keep.
+#ifndef NEREID_CORE_SEQUENCE_SEQUENCE_TENSORS_H_
+#define NEREID_CORE_SEQUENCE_SEQUENCE_TENSORS_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/status.h"
+#include "core/config/model_config.h"
+#include "core/request/request.h"
+#include "memory/buffer_pool.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// Belongs to the BatchExecution of one instance, whose thread has the sequences of the batch
+// meanwhile. Controls lie in memory of its own. A state is passed on where it lies when the request
+// is alone in its batch, otherwise it is copied in and out: no sequence keeps the buffer of a
+// batch.
+class SequenceTensors {
+ public:
+  // `account`: whom the bytes are counted for. All outlive this. The configuration has sequences.
+  SequenceTensors(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
+
+  // Makes controls and states for a batch of `rows` rows. `inputs` are the batch's; one that is
+  // made holds the reference to its buffer where it has one, also when a later one fails.
+  Status Make(std::span<Request* const> requests, int64_t rows, std::span<nrd_tensor> inputs);
+
+  // Gives output `output` the memory of its state's input, where the configuration wants that and
+  // the output, which has its size, fits; false: it is to be allocated.
+  bool Reuse(std::span<Request* const> requests, uint32_t output,
+             std::span<const nrd_tensor> inputs, nrd_tensor* made) const;
+
+  // Keeps what the backend made of request `request`'s states; `outputs` are the batch's. On
+  // failure the sequence keeps what it had.
+  Status Keep(const Request& request, int64_t rows, std::span<const nrd_tensor> outputs) const;
+
+  // What a request finds of a state, as one row: what its sequence kept, or what all begin with.
+  // Without a reference.
+  [[nodiscard]] nrd_tensor StateOf(size_t index, const Request& request) const;
+
+  [[nodiscard]] const std::vector<StateSpec>& states() const { return sequences_.states; }
+
+ private:
+  void MakeControl(const ControlSpec& control, std::span<Request* const> requests, int64_t rows,
+                   std::vector<uint8_t>* memory, nrd_tensor* input) const;
+  static void MakeIds(std::span<Request* const> requests, int64_t rows,
+                      std::vector<uint8_t>* memory, nrd_tensor* input);
+  Status MakeState(size_t index, std::span<Request* const> requests, int64_t rows,
+                   nrd_tensor* input) const;
+  Status KeepOne(size_t index, const Request& request, const nrd_tensor& row) const;
+  Status RowOf(const nrd_tensor& whole, const Request& request, int64_t rows,
+               nrd_tensor* row_out) const;
+
+  const ModelConfig& config_;
+  const SequenceConfig& sequences_;
+  BufferPool& pool_;
+  PoolAccount* const account_;
+  std::vector<std::vector<uint8_t>> controls_;  // the memory of each
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_CORE_SEQUENCE_SEQUENCE_TENSORS_H_
