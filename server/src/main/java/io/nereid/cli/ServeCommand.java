@@ -117,7 +117,8 @@ final class ServeCommand implements Callable<Integer> {
       paramLabel = "BOOL",
       fallbackValue = "true",
       description =
-          "Be ready only when no model failed or is still loading; ${DEFAULT-VALUE} by default.")
+          "Be ready only when each model has been loaded; ${DEFAULT-VALUE} by default. A reload that"
+              + " fails while the model serves is no reason against it.")
   private boolean strictReadiness = true;
 
   @Override

@@ -118,6 +118,7 @@ public final class GrpcServer implements AutoCloseable {
           builder(state, options, loops, replies)
               .fallbackHandlerRegistry(methods(state, health, inference, gate))
               .addTransportFilter(connections);
+      builder.addStreamTracerFactory(new CallCounts(state.grpcAnswers()));
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
       server = builder.build();
       server.start();

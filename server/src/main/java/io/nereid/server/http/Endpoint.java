@@ -72,11 +72,19 @@ enum Endpoint {
   private final String allow;
   private final List<String> allowed;
   private final List<String> patterns;
+  private final String label;
 
   Endpoint(String methods, String... patterns) {
     allow = methods.replace("GET", "GET, HEAD");
     allowed = List.of(allow.split(", "));
     this.patterns = List.of(patterns);
+    String first = patterns.length == 0 ? "unknown" : patterns[0];
+    label = patterns.length == 0 || first.startsWith("/") ? first : "console/" + first;
+  }
+
+  /** The name that metrics give it: the first pattern of its paths. */
+  String label() {
+    return label;
   }
 
   /** The patterns of its paths. */

@@ -57,7 +57,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
     this.context = context;
     exchange = new HttpExchange(connection, context.limits(), context.health()::isStopping);
     json = new JsonBuffer(connection.heap());
-    log = new RequestLog(context.state().accessLog().orElse(null), exchange);
+    log = new RequestLog(context.state(), exchange);
     infer = new InferHandler(context, this, log);
     generate = new GenerateHandler(context, this, log);
     dispatcher = new Dispatcher(context, exchange, this::model);

@@ -1,21 +1,32 @@
 package io.nereid.server.http;
 
 import io.nereid.server.log.AccessLog;
+import io.nereid.server.shared.AnswerCounts;
 import io.nereid.server.shared.ClientAddress;
+import io.nereid.server.shared.ServerState;
 import java.time.Instant;
 import java.util.HexFormat;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Collects for the logs what becomes known of the requests of a connection, one after the other,
- * and writes their lines where there is an access log. Used by the connection's thread.
+ * Collects what becomes known of the requests of a connection, one after the other, counts their
+ * answers, and writes their lines where there is an access log. Used by the connection's thread.
  */
 final class RequestLog {
 
   private static final String NONE = "-";
 
+  /** The methods that are counted by their names; all others are one, as clients make up more. */
+  private static final Set<String> METHODS =
+      Set.of("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH");
+
   private final AccessLog log; // null: there is no access log
   private final HttpExchange exchange;
+  private final AnswerCounts counts;
+  private AnswerCounts.Kind counted; // of the last request; null: there was none
+  private AnswerCounts.Count count; // of that kind
+  private int lastStatus; // of that kind
   private String client; // null: it was not looked up
   private Instant start = Instant.EPOCH;
   private long startNs;
@@ -23,9 +34,9 @@ final class RequestLog {
   private String bodyId = "";
   private long version;
 
-  /** {@code log} is null where there is no access log. */
-  RequestLog(AccessLog log, HttpExchange exchange) {
-    this.log = log;
+  RequestLog(ServerState state, HttpExchange exchange) {
+    log = state.accessLog().orElse(null);
+    counts = state.httpAnswers();
     this.exchange = exchange;
   }
 
@@ -33,9 +44,9 @@ final class RequestLog {
   void begin() {
     bodyId = "";
     version = 0;
+    startNs = System.nanoTime();
     if (log != null) {
       start = Instant.now();
-      startNs = System.nanoTime();
       madeId = "";
     }
   }
@@ -70,13 +81,16 @@ final class RequestLog {
 
   /** The request is done with. */
   void end() {
+    long tookNs = System.nanoTime() - startNs;
+    ProtocolHead head = exchange.head();
+    int status = exchange.status() == 0 ? Status.CLIENT_CLOSED.code() : exchange.status();
+    count(head, status).add(tookNs);
     if (log == null) {
       return;
     }
     if (client == null) {
       client = ClientAddress.text(exchange.connection().channel().socket());
     }
-    ProtocolHead head = exchange.head();
     boolean read = head != null;
     String model = read ? head.route().model() : "";
     log.add(
@@ -86,12 +100,29 @@ final class RequestLog {
             exchange.connection().isOld() ? "HTTP/1.0" : "HTTP/1.1",
             read ? head.method() : NONE,
             read ? head.target() : NONE,
-            exchange.status() == 0 ? Status.CLIENT_CLOSED.code() : exchange.status(),
+            status,
             read ? exchange.receivedBytes() : 0,
             exchange.replyBytes(),
-            (System.nanoTime() - startNs) / 1000,
+            tookNs / 1000,
             requestId(),
             model,
             model.isEmpty() ? 0 : Math.max(head.route().version(), version)));
+  }
+
+  /** The count of such answers. Most requests of a connection are of the kind of the last one. */
+  private AnswerCounts.Count count(ProtocolHead head, int status) {
+    String method = head == null ? NONE : head.method();
+    String route = head == null ? NONE : head.route().endpoint().label();
+    AnswerCounts.Kind last = counted;
+    if (last == null
+        || lastStatus != status
+        || !last.route().equals(route)
+        || !last.method().equals(method)) {
+      String known = head == null || METHODS.contains(method) ? method : "other";
+      counted = new AnswerCounts.Kind(known, route, Integer.toString(status));
+      count = counts.of(counted);
+      lastStatus = status;
+    }
+    return count;
   }
 }

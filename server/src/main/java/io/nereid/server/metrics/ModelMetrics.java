@@ -27,7 +27,8 @@ final class ModelMetrics {
       ModelStatistics statistics,
       List<InstanceStatistics> instances,
       boolean cached,
-      boolean decoupled) {}
+      boolean decoupled,
+      double loadSeconds) {}
 
   private final List<Figures> models;
   private final Samples<ModelStatistics> all;
@@ -53,7 +54,14 @@ final class ModelMetrics {
         }
       }
     }
+    states(nereid, text);
     ModelMetrics metrics = new ModelMetrics(models, config, text);
+    metrics
+        .samples(model -> Optional.of(model.loadSeconds))
+        .gauge(
+            "nereid_model_load_seconds",
+            "Time that the last load of a version took",
+            Double::doubleValue);
     metrics.counts();
     if (config.counters()) {
       metrics.durations();
@@ -69,13 +77,24 @@ final class ModelMetrics {
     graphs(nereid, text);
   }
 
+  /** Writes what became of each version of each model. */
+  private static void states(Nereid nereid, MetricsText text) {
+    List<Model> models = nereid.models();
+    text.gauge("nereid_model_state", "1 for the state that a version of a model is in");
+    models.forEach(model ->
+        text.sample(
+            MetricsText.labels(labels(model), MetricsText.label("state", model.state().name())),
+            1));
+  }
+
   private static Figures figures(Nereid nereid, Model model) {
     return new Figures(
         labels(model),
         model.statistics(),
         model.instanceStatistics(),
         model.spec().responseCache() && nereid.options().cacheByteLimit() > 0,
-        model.spec().decoupled());
+        model.spec().decoupled(),
+        model.loadTimes().total().toNanos() / 1e9);
   }
 
   /** The labels of a model. */

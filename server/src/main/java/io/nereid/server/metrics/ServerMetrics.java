@@ -1,14 +1,17 @@
 package io.nereid.server.metrics;
 
+import io.nereid.server.shared.AnswerCounts;
 import io.nereid.server.shared.ServerState;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.PoolStatistics;
 import io.nereid.statistics.ResourceStatistics;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
- * Metrics of what the server holds: memory of requests, cached responses, connections, and entries
- * of logs and traces that were lost.
+ * Metrics of what the server answers and holds: answers and failed loads, memory of requests,
+ * cached responses, connections, and entries of logs and traces that were lost.
  */
 final class ServerMetrics {
 
@@ -23,6 +26,20 @@ final class ServerMetrics {
         .frontends()
         .connections()
         .forEach((protocol, count) -> text.sample(MetricsText.label("protocol", protocol), count));
+    answers("nereid_http_", "HTTP", state.httpAnswers(), text);
+    answers("nereid_grpc_", "gRPC", state.grpcAnswers(), text);
+    text.counter("nereid_model_load_failures_total", "Loads of models that failed, by the reason");
+    state
+        .loadFailures()
+        .counts()
+        .forEach((kind, count) ->
+            text.sample(
+                MetricsText.labels(
+                    MetricsText.label("model", kind.model()),
+                    MetricsText.label("reason", kind.reason().name())),
+                count.sum()));
+    text.gauge("nereid_server_ready", "1 if the server is ready, as its health says")
+        .sample("", state.health().isReady() ? 1 : 0);
     state
         .accessLog()
         .ifPresent(log ->
@@ -31,6 +48,29 @@ final class ServerMetrics {
                 .sample("", log.droppedCount()));
     text.counter("nereid_traces_dropped_total", "Traces that were taken and then lost")
         .sample("", state.tracing().droppedCount());
+  }
+
+  /** Writes the answers of a protocol: all of them, also those that no model has seen. */
+  private static void answers(
+      String prefix, String protocol, AnswerCounts counts, MetricsText text) {
+    Map<String, AnswerCounts.Count> byLabels = new TreeMap<>();
+    counts.all().forEach((kind, count) -> byLabels.put(labels(kind), count));
+    Samples<AnswerCounts.Count> samples = new Samples<>(text, byLabels);
+    samples.counter(
+        prefix + "requests_total", "Answers over " + protocol, AnswerCounts.Count::answers);
+    samples.counter(
+        prefix + "request_seconds_total",
+        "Time from the first byte of requests over " + protocol + " to the end of their answers",
+        count -> count.tookNs() / 1e9);
+  }
+
+  private static String labels(AnswerCounts.Kind kind) {
+    String method = MetricsText.label("method", kind.method());
+    return kind.route().isEmpty()
+        ? MetricsText.labels(method, MetricsText.label("code", kind.status()))
+        : MetricsText.labels(
+            MetricsText.labels(method, MetricsText.label("route", kind.route())),
+            MetricsText.label("status", kind.status()));
   }
 
   private static void pool(PoolStatistics pool, MetricsText text) {

@@ -22,7 +22,8 @@ public final class ServerHealth {
   /**
    * For one server.
    *
-   * @param strict whether a model that is broken or still loading makes the server not ready
+   * @param strict whether a model none of whose versions could be loaded, or is loaded yet, makes
+   *     the server not ready
    * @param loading whether the models of its start are still to be loaded
    */
   ServerHealth(Nereid nereid, boolean strict, boolean loading) {
@@ -114,10 +115,20 @@ public final class ServerHealth {
 
   /** True if requests are taken, and the models are well as far as that was asked for. */
   public boolean isReady() {
-    return live
-        && !loading
-        && !finishing
-        && (!strict || nereid.models().stream().allMatch(ServerHealth::isWell));
+    return live && !loading && !finishing && (!strict || modelsAreWell());
+  }
+
+  /** A version that was not loaded takes nothing away while another one of its model serves. */
+  private boolean modelsAreWell() {
+    List<Model> models = nereid.models();
+    return models.stream()
+        .allMatch(model ->
+            isWell(model)
+                || models.stream()
+                    .anyMatch(other ->
+                        other.state() == ModelState.READY
+                            && other.name().equals(model.name())
+                            && other.namespace().equals(model.namespace())));
   }
 
   /** A model that was unloaded is not missing, and neither is one that needs it. */

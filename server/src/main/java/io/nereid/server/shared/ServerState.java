@@ -23,6 +23,9 @@ public final class ServerState {
   private final Optional<AccessLog> accessLog;
   private final HeapBudget heap = HeapBudget.ofThisProcess();
   private final Frontends frontends = new Frontends();
+  private final AnswerCounts httpAnswers = new AnswerCounts();
+  private final AnswerCounts grpcAnswers = new AnswerCounts();
+  private final LoadFailures loadFailures = new LoadFailures();
   private final ExecutionPace.Table paces = new ExecutionPace.Table();
 
   private ServerState(Builder builder) {
@@ -34,6 +37,7 @@ public final class ServerState {
     load = builder.load;
     log = builder.log;
     accessLog = builder.accessLog;
+    nereid.addListener(loadFailures);
     health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
   }
 
@@ -92,6 +96,21 @@ public final class ServerState {
     return frontends;
   }
 
+  /** The counts of all answers over HTTP. */
+  public AnswerCounts httpAnswers() {
+    return httpAnswers;
+  }
+
+  /** The counts of all answers over gRPC. */
+  public AnswerCounts grpcAnswers() {
+    return grpcAnswers;
+  }
+
+  /** The counts of loads that failed. */
+  public LoadFailures loadFailures() {
+    return loadFailures;
+  }
+
   /** The heap that connections and requests of all frontends may hold. */
   public HeapBudget heap() {
     return heap;
@@ -124,7 +143,7 @@ public final class ServerState {
       return this;
     }
 
-    /** True if a model that is broken or still loading makes the server not ready. */
+    /** True if a model that never was loaded, or is still loading, makes the server not ready. */
     public Builder strictReadiness(boolean strict) {
       strictReadiness = strict;
       return this;
