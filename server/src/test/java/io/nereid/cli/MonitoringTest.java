@@ -3,9 +3,12 @@ package io.nereid.cli;
 import static io.nereid.cli.KubernetesShape.at;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.nereid.client.InferenceClient;
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
@@ -65,6 +68,11 @@ class MonitoringTest {
         break;
       }
     }
+    // Answers are told once there are some.
+    ok(addresses.get("HTTP") + "/v2/health/live");
+    try (InferenceClient client = InferenceClient.connect("grpc://" + addresses.get("gRPC"))) {
+      assertTrue(client.serverLive());
+    }
     for (String line : ok(addresses.get("metrics") + "/metrics").split("\n")) {
       Matcher sample = SAMPLE.matcher(line);
       if (sample.matches()) {
@@ -75,7 +83,7 @@ class MonitoringTest {
         }
       }
     }
-    // Told where there are GPUs only.
+    // Told where there are GPUs, objectives or failures only.
     for (String name :
         List.of(
             "nv_gpu_utilization",
@@ -85,6 +93,10 @@ class MonitoringTest {
             "nv_gpu_power_limit",
             "nv_energy_consumption")) {
       samples.putIfAbsent(name, Set.of("gpu_uuid"));
+    }
+    samples.putIfAbsent("nereid_model_load_failures_total", Set.of("model", "reason"));
+    for (String answers : List.of("kept", "late", "refused")) {
+      samples.putIfAbsent("nereid_objective_" + answers + "_total", Set.of("model", "version"));
     }
   }
 
@@ -221,6 +233,36 @@ class MonitoringTest {
       }
     }
     assertEquals(wanted, made);
+  }
+
+  @Test
+  void alertsAreAboutWhatIsThere() throws IOException {
+    Map<?, ?> file = KubernetesShape.read(DOCKER.resolve("prometheus/alerts.yml")).getFirst();
+    for (Object rule : (List<?>) at(file, "groups", 0, "rules")) {
+      labels(at(rule, "expr").toString());
+    }
+  }
+
+  @Test
+  void alertsFireInTroubleAndOnlyThen(@TempDir Path output) throws Exception {
+    Path promtool = Path.of("/usr/bin/promtool");
+    assumeTrue(Files.exists(promtool), "no promtool; './dev setup' installs it");
+    Path said = output.resolve("said");
+    Process tests =
+        new ProcessBuilder(promtool.toString(), "test", "rules", "alerts_test.yml")
+            .directory(DOCKER.resolve("prometheus").toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(said.toFile())
+            .start();
+    assertEquals(0, tests.waitFor(), () -> read(said));
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test
