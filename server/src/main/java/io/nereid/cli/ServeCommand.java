@@ -2,6 +2,7 @@ package io.nereid.cli;
 
 import io.nereid.Model;
 import io.nereid.model.ModelIndexEntry;
+import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
@@ -81,6 +82,9 @@ final class ServeCommand implements Callable<Integer> {
   @Mixin private MetricsArguments metrics = new MetricsArguments();
 
   @Mixin private LogArguments logging = new LogArguments();
+
+  /** The rest of a reason is in the log. */
+  private static final int MOST_OF_A_REASON = 100;
 
   @Option(
       names = "--id",
@@ -174,19 +178,21 @@ final class ServeCommand implements Callable<Integer> {
 
   private void printScreen(NereidServer server) {
     PrintWriter out = command.commandLine().getOut();
-    Texts.Table models = new Texts.Table("MODEL", "VERSION", "STATE", "LOADED IN");
+    Texts.Table models = new Texts.Table("MODEL", "VERSION", "STATE", "LOADED IN", "REASON");
     for (ModelIndexEntry entry : server.nereid().repository().index()) {
       models.add(
           entry.name(),
           entry.version().isEmpty() ? "-" : Long.toString(entry.version().getAsLong()),
           entry.state() == ModelIndexEntry.State.UNKNOWN ? "-" : entry.state().toString(),
-          loadTime(server, entry));
+          loadTime(server, entry),
+          Texts.cut(entry.reason(), MOST_OF_A_REASON));
     }
     models.print(out);
     out.println();
     for (NereidServer.Frontend frontend : server.frontends()) {
       out.println("Serving " + frontend.protocol() + " at " + frontend.url());
     }
+    server.consoleUrl().ifPresent(url -> out.println("Console at " + url));
     printPool(out, server);
     printOff(out, server.options());
     out.println(startTimes(server));
@@ -218,7 +224,8 @@ final class ServeCommand implements Callable<Integer> {
     List<NereidServer.StartPart> parts = server.startTimes();
     long serverMs = parts.stream().mapToLong(part -> part.time().toMillis()).sum();
     StringBuilder line = new StringBuilder();
-    line.append("Ready ").append(nowMs - jvmMs).append(" ms after the start of the JVM: ");
+    line.append(headline(server)).append(' ').append(nowMs - jvmMs);
+    line.append(" ms after the start of the JVM: ");
     line.append("JVM ").append(Main.ENTERED_MS - jvmMs).append(" ms, command line ");
     line.append(nowMs - Main.ENTERED_MS - serverMs).append(" ms");
     for (NereidServer.StartPart part : parts) {
@@ -226,6 +233,17 @@ final class ServeCommand implements Callable<Integer> {
       line.append(" ms");
     }
     return line.toString();
+  }
+
+  /** Says whether the server is ready, and leads with what is wrong. */
+  private static String headline(NereidServer server) {
+    List<Model> models = server.nereid().models();
+    long failed = models.stream().filter(model -> model.state() == ModelState.FAILED).count();
+    String trouble = failed + " of " + models.size() + " model versions failed";
+    if (!server.isReady()) {
+      return "Not ready" + (failed == 0 ? "" : ", " + trouble + ";");
+    }
+    return "Ready" + (failed == 0 ? "" : ", but " + trouble + ";");
   }
 
   private static String loadTime(NereidServer server, ModelIndexEntry entry) {

@@ -18,6 +18,11 @@ final class Texts {
     return text.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
   }
 
+  /** The beginning of a text, with dots where the rest is missing. */
+  static String cut(String text, int length) {
+    return text.length() <= length ? text : text.substring(0, length - 3) + "...";
+  }
+
   /** Rows of text in columns that are as wide as what they hold. */
   static final class Table {
 

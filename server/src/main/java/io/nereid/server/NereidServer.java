@@ -4,6 +4,7 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.ModelState;
 import io.nereid.server.grpc.GrpcServer;
+import io.nereid.server.http.HttpOptions;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.http.seam.SurvivingProvider;
 import io.nereid.server.log.AccessLog;
@@ -167,8 +168,11 @@ public final class NereidServer implements AutoCloseable {
     if (!failures.isEmpty()) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
-          "not all models could be loaded, and --exit-on-error is on: "
-              + String.join("; ", failures));
+          failures.size()
+              + " of "
+              + nereid.models().size()
+              + " model versions could not be loaded; --exit-on-error=false serves the others:\n  "
+              + String.join("\n  ", failures));
     }
   }
 
@@ -215,6 +219,19 @@ public final class NereidServer implements AutoCloseable {
             Frontend.http(
                 "metrics", "http", options.metrics().orElseThrow().address(), server.port())));
     return frontends;
+  }
+
+  /** The address of the console for a browser on this machine; empty: it is not served. */
+  public Optional<String> consoleUrl() {
+    return options
+        .http()
+        .flatMap(HttpOptions::console)
+        .map(console -> httpScheme() + "://localhost:" + httpPort() + console.path());
+  }
+
+  /** True if the server is ready, as its health says. */
+  public boolean isReady() {
+    return state.health().isReady();
   }
 
   private String httpScheme() {

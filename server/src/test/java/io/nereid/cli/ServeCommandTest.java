@@ -212,7 +212,7 @@ class ServeCommandTest {
       if (matcher.find()) {
         address = matcher.group(1);
       }
-      if (line.startsWith("Ready ")) {
+      if (line.startsWith("Ready ") || line.startsWith("Not ready")) {
         break;
       }
     }
@@ -235,7 +235,8 @@ class ServeCommandTest {
             "0",
             "--metrics-port",
             "0"));
-    assertTrue(run.err().contains("not all models could be loaded"), run.err());
+    assertTrue(run.err().contains("1 of 1 model versions could not be loaded"), run.err());
+    assertTrue(run.err().contains("--exit-on-error=false serves the others"), run.err());
     assertTrue(run.err().contains("'broken' version 1: unknown backend 'none'"), run.err());
     Process process =
         ServeProcess.start(
@@ -244,7 +245,11 @@ class ServeCommandTest {
     try (BufferedReader printed = process.inputReader()) {
       StringBuilder screen = new StringBuilder();
       await(printed, screen);
-      assertTrue(screen.toString().contains("UNAVAILABLE"), screen.toString());
+      String all = screen.toString();
+      assertTrue(all.contains("UNAVAILABLE"), all);
+      assertTrue(all.contains("unknown backend 'none'"), all);
+      assertTrue(all.contains("Not ready, 1 of 1 model versions failed; "), all);
+      assertTrue(all.contains("Console at http://localhost:"), all);
     } finally {
       process.destroyForcibly();
     }

@@ -197,7 +197,10 @@ class Overview {
     const serving = new Set(models.filter(model => model.state === 'READY').map(model => model.name)).size;
     const perSecond = this.total?.requests_per_s ?? 0;
     const waiting = this.total?.pending ?? 0;
-    say(this.title, perSecond
+    const failed = models.filter(model => model.state === 'FAILED');
+    say(this.title, failed.length
+      ? `${failed.length} of ${plural(models.length, 'version')} failed${perSecond ? `, ${number(perSecond)} requests a second` : ''}`
+      : perSecond
       ? `${plural(serving, 'model')} ${serving === 1 ? 'answers' : 'answer'} ${number(perSecond)} requests a second`
       : `${plural(serving, 'model')} ${serving === 1 ? 'is' : 'are'} ready, and nobody asks`);
     say(this.lead, [

@@ -251,6 +251,13 @@ class ConsolePagesTest {
   }
 
   @Test
+  void headlineLeadsWithTrouble() {
+    open("");
+    browser.awaitText("h1", "1 of ");
+    browser.awaitText("h1", " versions failed");
+  }
+
+  @Test
   void thePagesAreWalkedByKeyboard() {
     open("");
     browser.run("document.activeElement.blur()");
