@@ -1,9 +1,13 @@
 package io.nereid.cli;
 
+import io.nereid.Model;
+import io.nereid.Nereid;
+import io.nereid.NereidOptions;
 import io.nereid.Repository;
 import io.nereid.model.CheckedModel;
 import io.nereid.model.CheckedModel.Finding;
 import io.nereid.model.CheckedModel.Verdict;
+import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -21,7 +26,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** {@code nereid check}: says what would become of a repository's models, and loads nothing. */
+/** {@code nereid check}: says what would become of a repository's models. */
 @Command(
     name = "check",
     description = {
@@ -32,11 +37,15 @@ import tools.jackson.jr.ob.JSON;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
       "0:all models run here",
-      "1:a model is refused, or the repository cannot be read",
+      "1:a model is refused or does not load, or the repository cannot be read",
       "2:the command line is wrong",
       "3:no model is refused, but one needs a plug-in that is not here"
     },
-    footer = {"", "What a model's own file holds is not looked into."})
+    footer = {
+      "",
+      "Configurations are read, and model files are not opened; --load opens them, too,",
+      "as a server would at its start."
+    })
 final class CheckCommand implements Callable<Integer> {
 
   private static final int REFUSED = 1;
@@ -54,6 +63,9 @@ final class CheckCommand implements Callable<Integer> {
 
   @Mixin private PluginArguments plugins;
 
+  @Option(names = "--load", description = "Also load the models, and say which do not load.")
+  private boolean load;
+
   @Option(names = "--json", description = "Print JSON instead of text.")
   private boolean json;
 
@@ -64,15 +76,33 @@ final class CheckCommand implements Callable<Integer> {
     repositories.apply(options);
     plugins.apply(options);
     List<CheckedModel> models = Repository.check(options.build(), plugins.options().build());
+    Map<String, String> failures = load ? failures(options.build()) : Map.of();
     PrintWriter out = command.commandLine().getOut();
     if (json) {
-      out.println(JSON.std.asString(Map.of("models", models.stream().map(this::asMap).toList())));
+      out.println(
+          JSON.std.asString(
+              Map.of("models", models.stream().map(model -> asMap(model, failures)).toList())));
     } else {
-      models.forEach(model -> print(model, out));
-      out.println(summary(models));
+      models.forEach(model -> print(model, failures, out));
+      out.println(summary(models, failures));
     }
     out.flush();
-    return exitCode(models);
+    return failures.isEmpty() ? exitCode(models) : REFUSED;
+  }
+
+  /** Loads all models, and returns the reasons of those that do not load, by their names. */
+  private Map<String, String> failures(RepositoryOptions models) {
+    RepositoryArguments.muteLoadLog(); // the list has the reasons
+    NereidOptions options = NereidOptions.builder().plugins(plugins.options().build()).build();
+    Map<String, String> failures = new TreeMap<>();
+    try (Nereid nereid = Nereid.open(models, options)) {
+      for (Model model : nereid.models()) {
+        if (model.state() == ModelState.FAILED) {
+          failures.putIfAbsent(model.name(), model.failure().orElse("no reason is known"));
+        }
+      }
+    }
+    return failures;
   }
 
   private static int exitCode(List<CheckedModel> models) {
@@ -87,16 +117,28 @@ final class CheckCommand implements Callable<Integer> {
     return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
   }
 
-  private static void print(CheckedModel model, PrintWriter out) {
+  private void print(CheckedModel model, Map<String, String> failures, PrintWriter out) {
     String backend = model.backend().isEmpty() ? "" : " (" + model.backend() + ")";
-    out.println(Texts.printable(model.name() + backend + ": " + word(model.verdict())));
+    String failure = failures.get(model.name());
+    String word = word(model.verdict());
+    if (isRun(model)) {
+      word = failure != null ? "does not load" : load ? word + ", loaded" : word;
+    }
+    out.println(Texts.printable(model.name() + backend + ": " + word));
+    if (failure != null && isRun(model)) {
+      out.println(Texts.printable("  failed: " + failure));
+    }
     for (Finding finding : model.findings()) {
       String place = finding.place().isEmpty() ? "" : finding.place() + ": ";
       out.println(Texts.printable("  " + word(finding.kind()) + ": " + place + finding.text()));
     }
   }
 
-  private static String summary(List<CheckedModel> models) {
+  private static boolean isRun(CheckedModel model) {
+    return model.verdict() == Verdict.RUNS || model.verdict() == Verdict.RUNS_WITH_PLUGIN;
+  }
+
+  private String summary(List<CheckedModel> models, Map<String, String> failures) {
     StringBuilder text = new StringBuilder(models.size() + " models:");
     String separator = " ";
     for (Verdict verdict : Verdict.values()) {
@@ -106,14 +148,23 @@ final class CheckCommand implements Callable<Integer> {
         separator = ", ";
       }
     }
+    if (load) {
+      text.append("; ").append(failures.size()).append(" did not load");
+    } else {
+      text.append("; by their configurations, no model file was opened (--load opens them)");
+    }
     return text.toString();
   }
 
-  private Map<String, Object> asMap(CheckedModel model) {
+  private Map<String, Object> asMap(CheckedModel model, Map<String, String> failures) {
     Map<String, Object> map = new LinkedHashMap<>();
     map.put("name", model.name());
     map.put("verdict", model.verdict().name().toLowerCase(Locale.ROOT));
     map.put("backend", model.backend());
+    if (load) {
+      map.put("loaded", isRun(model) && !failures.containsKey(model.name()));
+      map.put("failure", failures.getOrDefault(model.name(), ""));
+    }
     map.put("findings", model.findings().stream().map(CheckCommand::asMap).toList());
     return map;
   }

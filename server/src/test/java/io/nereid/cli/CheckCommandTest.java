@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.jr.ob.JSON;
 
 /** What {@code nereid check} says of repositories, of which it loads nothing. */
 class CheckCommandTest {
@@ -46,9 +49,25 @@ class CheckCommandTest {
         """
         plain (identity): runs
           ignored: plain/config.pbtxt:2:18: kind: KIND_GPU is ignored: the core's backends run on the processor
-        1 models: 1 runs
+        1 models: 1 runs; by their configurations, no model file was opened (--load opens them)
         """,
         out);
+  }
+
+  @Test
+  void modelFilesAreOpenedWhenAsked() throws IOException {
+    model("plain", "backend: \"identity\"\n");
+    Path version = model("truncated", "backend: \"onnxruntime\"\n");
+    Files.write(version.resolve("model.onnx"), new byte[] {8, 1, 2});
+    assertTrue(check(0).out().contains("truncated (onnxruntime): runs\n"));
+    String out = check(1, "--load").out();
+    assertTrue(out.contains("plain (identity): runs, loaded\n"), out);
+    assertTrue(out.contains("truncated (onnxruntime): does not load\n  failed: "), out);
+    assertTrue(out.endsWith("2 models: 2 runs; 1 did not load\n"), out);
+    Map<String, Object> json = JSON.std.mapFrom(check(1, "--load", "--json").out());
+    Map<?, ?> truncated = (Map<?, ?>) ((List<?>) json.get("models")).get(1);
+    assertEquals(false, truncated.get("loaded"));
+    assertTrue(truncated.get("failure").toString().contains("model.onnx"), truncated.toString());
   }
 
   @Test
@@ -61,7 +80,7 @@ class CheckCommandTest {
     assertTrue(out.contains(expected), out);
     assertTrue(out.contains("there is no libtriton_python.so nor model.py in "), out);
     assertTrue(out.contains("install Python 3 and numpy"), out);
-    assertTrue(out.endsWith("1 models: 1 needs plugin\n"), out);
+    assertTrue(out.contains("1 models: 1 needs plugin;"), out);
   }
 
   @Test
