@@ -93,10 +93,7 @@ final class ConsoleHandler {
       return;
     }
     ConsoleFiles.Content file =
-        console
-            .files()
-            .file(name)
-            .orElseThrow(() -> new HttpFailure(Status.NOT_FOUND, "Not Found"));
+        console.files().file(name).orElseThrow(() -> context.notFound(head.path()));
     SAFETY.forEach(exchange::field);
     exchange.field(TYPE, file.type());
     exchange.field(CACHE);

@@ -10,6 +10,7 @@ import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * The parts that the handlers of all connections share.
@@ -46,6 +47,16 @@ record HttpContext(
   /** Reads a body that is a JSON object; an empty body is an empty object. */
   void readObject(RequestBody body, JsonReader.MemberReader members) throws IOException {
     new JsonReader(limits.jsonDepth()).reset(body, Long.MAX_VALUE).readObject(members, true);
+  }
+
+  /** The failure of a request for a path at which there is nothing. */
+  HttpFailure notFound(String path) {
+    OptionalInt port = state.frontends().metricsPort();
+    return new HttpFailure(
+        Status.NOT_FOUND,
+        path.equals("/metrics") && port.isPresent()
+            ? "Not Found: metrics are served at port " + port.getAsInt()
+            : "Not Found");
   }
 
   Nereid nereid() {

@@ -138,7 +138,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
     AccessCheck.admit(context.access(), head);
     Endpoint endpoint = head.route().endpoint();
     if (endpoint == Endpoint.UNKNOWN) {
-      throw new HttpFailure(Status.NOT_FOUND, "Not Found");
+      throw context.notFound(head.path());
     }
     if (!endpoint.allows(head.method())) {
       throw HttpFailure.withField(

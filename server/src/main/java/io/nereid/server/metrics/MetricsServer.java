@@ -95,7 +95,9 @@ public final class MetricsServer {
 
   /** Listens. */
   public static MetricsServer start(ServerState state, MetricsOptions options) {
-    return new MetricsServer(state, options);
+    MetricsServer server = new MetricsServer(state, options);
+    state.frontends().metricsAt(server.port());
+    return server;
   }
 
   /** The port at which it listens. */

@@ -2,6 +2,7 @@ package io.nereid.server.shared;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
@@ -20,6 +21,17 @@ public final class Frontends {
   private record Frontend(Place place, LongSupplier connections) {}
 
   private final Map<String, Frontend> known = new ConcurrentHashMap<>();
+  private volatile OptionalInt metricsPort = OptionalInt.empty();
+
+  /** Metrics are served at this port. */
+  public void metricsAt(int port) {
+    metricsPort = OptionalInt.of(port);
+  }
+
+  /** The port at which metrics are served; empty: they are not. */
+  public OptionalInt metricsPort() {
+    return metricsPort;
+  }
 
   /**
    * A frontend listens.

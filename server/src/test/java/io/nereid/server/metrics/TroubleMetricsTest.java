@@ -110,6 +110,18 @@ class TroubleMetricsTest {
   }
 
   @Test
+  void portOfHttpSaysWhereMetricsAre() throws Exception {
+    start();
+    URI uri = URI.create("http://127.0.0.1:" + server.httpPort() + "/metrics");
+    String body = client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body();
+    assertEquals(
+        "{\"error\":\"Not Found: metrics are served at port "
+            + server.metricsPort().orElseThrow()
+            + "\"}",
+        body);
+  }
+
+  @Test
   void failedCallsAreCounted() throws Exception {
     start();
     String url = "grpc://localhost:" + server.grpcPort().orElseThrow();
