@@ -42,6 +42,7 @@ import picocli.CommandLine.Spec;
       "  nereid infer identity_fp32 --input INPUT0=1.5,2,3",
       "  nereid infer identity_fp32 --input 'INPUT0=[1.5, 2, 3]' --shape INPUT0=3",
       "  nereid infer MODEL DIR --input NAME=@tensor.raw --shape NAME=2x3",
+      "  nereid infer digits --random",
       "  nereid infer simple -u localhost:8000 --input INPUT0=@in.json --input INPUT1=@in.json"
     })
 final class InferCommand implements Callable<Integer> {
@@ -59,6 +60,13 @@ final class InferCommand implements Callable<Integer> {
           "An input: values with commas between them, a JSON array, @FILE.json, or @FILE with the"
               + " tensor's bytes.")
   private List<InputArgument> inputs = List.of();
+
+  @Option(
+      names = "--random",
+      description =
+          "Random values for inputs that --input does not name; a dimension of any size is 1 unless"
+              + " --shape says another.")
+  private boolean random;
 
   @Option(
       names = "--shape",
@@ -204,7 +212,7 @@ final class InferCommand implements Callable<Integer> {
       }
     }
     for (String name : shapes.keySet()) {
-      if (inputs.stream().noneMatch(input -> input.name().equals(name))) {
+      if (!random && inputs.stream().noneMatch(input -> input.name().equals(name))) {
         throw new IllegalArgumentException("--shape names '" + name + "', but no --input does");
       }
     }
@@ -213,6 +221,12 @@ final class InferCommand implements Callable<Integer> {
       Tensor tensor = input.tensor(model, shape(input.name()));
       if (tensors.put(input.name(), tensor) != null) {
         throw new IllegalArgumentException("--input " + input.name() + " is given twice");
+      }
+    }
+    for (TensorSpec input : model.inputs()) {
+      boolean wanted = shapes.containsKey(input.name()) || !input.optional();
+      if (random && wanted && !tensors.containsKey(input.name())) {
+        tensors.put(input.name(), InputArgument.random(model, input, shape(input.name())));
       }
     }
     return tensors;

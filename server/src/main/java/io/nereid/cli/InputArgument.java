@@ -15,6 +15,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
+import java.util.stream.LongStream;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 import tools.jackson.core.JacksonException;
@@ -65,6 +67,34 @@ record InputArgument(String name, String value) {
     List<String> values = values();
     return TextTensor.of(
         spec, values, given == null ? configured(spec, values.size(), batched) : given);
+  }
+
+  /**
+   * Random values for an input: from 0 to 1, whole numbers from 0 to 9, or such numbers as text.
+   *
+   * @param shape null: one row, and 1 for each other dimension of any size
+   */
+  static Tensor random(ModelSpec model, TensorSpec spec, long[] shape) {
+    boolean batched = model.maxBatchSize() > 0;
+    long[] given = shape;
+    if (given == null) {
+      given = spec.dims().stream().mapToLong(dim -> Math.max(dim, 1)).toArray();
+    }
+    long[] whole = complete(spec, given, batched);
+    Random chance = new Random();
+    List<String> values =
+        LongStream.range(0, elementCount(whole))
+            .mapToObj(i -> random(spec.dataType(), chance))
+            .toList();
+    return TextTensor.of(spec, values, whole);
+  }
+
+  private static String random(DataType type, Random chance) {
+    return switch (type) {
+      case FP16, BF16, FP32, FP64 -> Float.toString(chance.nextFloat());
+      case BOOL -> Boolean.toString(chance.nextBoolean());
+      default -> Integer.toString(chance.nextInt(10));
+    };
   }
 
   private static Tensor ofBytes(TensorSpec spec, byte[] bytes, long[] given, boolean batched) {

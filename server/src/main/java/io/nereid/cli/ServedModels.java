@@ -6,7 +6,9 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.perf.ModelInfo;
 import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.perf.PerfException;
 import io.nereid.perf.ServerConnection;
+import io.nereid.types.Names;
 import java.util.Comparator;
 import java.util.List;
 
@@ -27,7 +29,7 @@ final class ServedModels {
 
   /** A model that is ready; with an empty version the one that the server chooses. */
   static ModelSpec spec(ServerConnection server, String name, String version) {
-    ModelInfo info = server.model(name, version);
+    ModelInfo info = info(server, name, version);
     ModelSpec.Builder spec =
         ModelSpec.builder(name)
             .backend(info.platform().isBlank() ? "-" : info.platform())
@@ -38,6 +40,28 @@ final class ServedModels {
     }
     info.outputs().forEach(output -> spec.output(tensor(output, info.batched(), false)));
     return spec.build();
+  }
+
+  /** A name that the server does not know is answered with those that it knows. */
+  private static ModelInfo info(ServerConnection server, String name, String version) {
+    try {
+      return server.model(name, version);
+    } catch (PerfException e) {
+      List<String> known = names(server);
+      if (known.isEmpty() || known.contains(name)) {
+        throw e;
+      }
+      throw new IllegalArgumentException(
+          e.getMessage() + Names.hint("the server has", name, known), e);
+    }
+  }
+
+  private static List<String> names(ServerConnection server) {
+    try {
+      return index(server).stream().map(IndexedModel::name).distinct().toList();
+    } catch (PerfException e) {
+      return List.of(); // the first failure says enough
+    }
   }
 
   /** Metadata have the batch dimension, specifications have not. */

@@ -124,6 +124,11 @@ class RemoteCommandsTest {
     assertTrue(failure(protocol, 2, "infer", "simple", "--input", "INPUT7=1").contains("INPUT0"));
     String unknown = failure(protocol, 1, "infer", "simpel", "--input", "INPUT0=1");
     assertTrue(unknown.contains("simpel"), unknown);
+    assertTrue(unknown.contains("did you mean simple?"), unknown);
+    String random = printed(protocol, "infer", "simple", "--random");
+    assertTrue(random.contains("OUTPUT0 INT32[1,16]: "), random);
+    String rows = printed(protocol, "infer", "identity_fp32", "--random", "--shape", "INPUT0=3");
+    assertTrue(rows.contains("FP32[1,3]: 0."), rows);
     assertTrue(failure(protocol, 2, with(request, "--repository", "x")).contains("expected one"));
   }
 
