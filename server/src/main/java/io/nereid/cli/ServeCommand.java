@@ -190,7 +190,15 @@ final class ServeCommand implements Callable<Integer> {
     models.print(out);
     out.println();
     for (NereidServer.Frontend frontend : server.frontends()) {
-      out.println("Serving " + frontend.protocol() + " at " + frontend.url());
+      boolean encrypted =
+          frontend.protocol().equals("gRPC")
+              && server.options().grpc().orElseThrow().tls().isPresent();
+      out.println(
+          "Serving "
+              + frontend.protocol()
+              + " at "
+              + frontend.url()
+              + (encrypted ? " with TLS" : ""));
     }
     server.consoleUrl().ifPresent(url -> out.println("Console at " + url));
     printPool(out, server);

@@ -159,7 +159,9 @@ class PerfErrorsTest {
         fixture.result(
             with(known, "IN:150528", "-H", "authorization:Bearer abc123", "--concurrency", "3"));
         expect(fixture, 1, "wants to know who asks", with(known, "IN:16"));
-        expect(fixture, 1, "expected a server at", "m", "-u", address);
+        expect(fixture, 1, "--tls-ca FILE names its authority", "m", "-u", address);
+        String plain = address.replace("https:", "http:").replace("grpcs:", "grpc:");
+        expect(fixture, 1, "a port with TLS is asked with https://", "m", "-u", plain);
       }
     }
   }

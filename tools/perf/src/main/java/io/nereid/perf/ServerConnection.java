@@ -36,6 +36,13 @@ public final class ServerConnection implements AutoCloseable {
   /** Servers say by these over HTTP that they know no such address, or nothing to do there. */
   private static final Set<Integer> LACKING = Set.of(404, 405, 501);
 
+  /** Messages of the clients of HTTP and gRPC about a port that speaks another protocol. */
+  private static final List<String> SPEAKS_OTHERWISE =
+      List.of(
+          "parsing HTTP/1.1 status line",
+          "header parser received no bytes",
+          "Network closed for unknown reason");
+
   private final Target target;
   private final InferenceClient client;
 
@@ -212,12 +219,21 @@ public final class ServerConnection implements AutoCloseable {
     if (why == null) { // the JDK's client says no more than this
       why = cause instanceof ConnectException ? "connection refused" : cause.toString();
     }
+    String got = "expected a server at " + target + ", got ";
+    if (why.contains("unable to find valid certification path")) {
+      return new PerfException(
+          got + "one whose certificate is not trusted here; --tls-ca FILE names its authority", e);
+    }
+    if (target.tls().isEmpty() && SPEAKS_OTHERWISE.stream().anyMatch(why::contains)) {
+      return new PerfException(
+          got
+              + "something that does not answer so: "
+              + why
+              + "; a port with TLS is asked with https:// or --tls, one of gRPC with -i grpc",
+          e);
+    }
     return new PerfException(
-        "expected a server at "
-            + target
-            + ", got none: "
-            + why
-            + "; start it, or say where it is with -u HOST:PORT and -i http|grpc",
+        got + "none: " + why + "; start it, or say where it is with -u HOST:PORT and -i http|grpc",
         e);
   }
 
