@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import io.nereid.client.InferenceClient;
 import io.nereid.client.ModelUsage;
 import io.nereid.perf.PerfException;
 import io.nereid.perf.ServerConnection;
@@ -120,28 +121,30 @@ final class TopCommand extends RemoteCommand {
             .toList();
     double seconds = (now.ns - before.ns) / 1e9;
     if (json) {
-      screen.show(List.of(inJson(models, seconds)));
+      screen.show(List.of(inJson(models, now.failed, seconds)));
     } else {
-      screen.show(lines(server, models, seconds));
+      screen.show(lines(server, models, now.failed, seconds));
     }
     return now;
   }
 
   private static List<String> lines(
-      ServerConnection server, List<Activity> models, double seconds) {
+      ServerConnection server, List<Activity> models, List<String> failed, double seconds) {
     long requests = models.stream().mapToLong(Activity::requests).sum();
     long failures = models.stream().mapToLong(Activity::failures).sum();
     Texts.Table table = Activity.table();
     models.forEach(each -> each.addRates(table, seconds));
     List<String> lines = table.lines();
+    failed.forEach(each -> lines.addFirst(Texts.printable("failed: " + Texts.cut(each, 120))));
     lines.addFirst("");
     lines.addFirst(
         title(
             server,
             String.format(
                 Locale.ROOT,
-                "%d models, %.1f requests/s, %.1f failed/s",
+                "%d models, %s%.1f requests/s, %.1f failed/s",
                 models.size(),
+                failed.isEmpty() ? "" : failed.size() + " not loaded, ",
                 requests / seconds,
                 failures / seconds)));
     return lines;
@@ -152,9 +155,11 @@ final class TopCommand extends RemoteCommand {
     return Texts.printable("nereid top, " + server + ", " + now + ": " + text);
   }
 
-  private static String inJson(List<Activity> models, double seconds) throws IOException {
+  private static String inJson(List<Activity> models, List<String> failed, double seconds)
+      throws IOException {
     Map<String, Object> object = new LinkedHashMap<>();
     object.put("seconds", seconds);
+    object.put("failed", failed);
     object.put("models", models.stream().map(Activity::inJson).toList());
     return JSON.std.asString(object);
   }
@@ -163,13 +168,30 @@ final class TopCommand extends RemoteCommand {
     return model.name() + '\n' + model.version();
   }
 
-  /** The statistics of all models at a moment. */
-  private record Look(long ns, Map<String, ModelUsage> models) {
+  /** The versions that could not be loaded, with the reasons, where the server has an index. */
+  private static List<String> notLoaded(ServerConnection server) {
+    return server
+        .askIfServed("expected the models of " + server, InferenceClient::repositoryIndex)
+        .orElse(List.of())
+        .stream()
+        .filter(model -> model.state().equals("UNAVAILABLE") && !model.reason().equals("unloaded"))
+        .map(model -> model.name() + " " + model.version() + ": " + model.reason())
+        .sorted()
+        .toList();
+  }
+
+  /**
+   * What a server said at a moment.
+   *
+   * @param models the statistics of the models that serve
+   * @param failed the versions that do not, with the reasons
+   */
+  private record Look(long ns, Map<String, ModelUsage> models, List<String> failed) {
 
     static Look at(ServerConnection server) {
       Map<String, ModelUsage> models = new HashMap<>();
       StatsCommand.usage(server, null).forEach(model -> models.put(key(model), model));
-      return new Look(System.nanoTime(), models);
+      return new Look(System.nanoTime(), models, notLoaded(server));
     }
   }
 }

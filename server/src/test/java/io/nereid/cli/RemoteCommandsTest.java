@@ -165,6 +165,27 @@ class RemoteCommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"http", "grpc"})
+  void topLeadsWithModelsThatAreNotLoaded(String protocol) throws IOException {
+    server.close();
+    Path broken = Files.createDirectories(directory.resolve("models/broken/1")).getParent();
+    Files.writeString(broken.resolve("config.pbtxt"), "backend: \"nothing\"");
+    server =
+        NereidServer.start(
+            ServerOptions.DEFAULT
+                .withHttp(HttpOptions.DEFAULT)
+                .withGrpc(GrpcOptions.DEFAULT)
+                .withExitOnError(false)
+                .withRepository(
+                    RepositoryOptions.builder().repository(broken.getParent()).build()));
+    String text = printed(protocol, "top", "--count", "1", "--delay", "0.1");
+    assertTrue(text.contains("0 models, 1 not loaded, "), text);
+    assertTrue(text.contains("failed: broken 1: "), text);
+    String json = printed(protocol, "top", "-n", "1", "-d", "0.1", "--json");
+    assertEquals(1, ((List<?>) JSON.std.mapFrom(json).get("failed")).size(), json);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
   void topShowsWhatHappensInBetween(String protocol) throws Exception {
     String text = printed(protocol, "top", "--count", "2", "--delay", "0.1");
     assertEquals(2, text.lines().filter(line -> line.startsWith("nereid top, ")).count(), text);
