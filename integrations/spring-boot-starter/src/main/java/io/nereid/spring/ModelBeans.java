@@ -12,6 +12,8 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.beans.factory.support.AutowireCandidateQualifier;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -21,11 +23,14 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
 /**
- * Makes a bean of each model, by its name. It is the version that was the highest when the bean was
- * first asked for: who follows new versions asks the {@link Nereid} for each request.
+ * Makes a bean {@code nereid.model.NAME} of each model, with the model's name as its qualifier, and
+ * as an alias where no bean of the application has it. The bean is the version that was the highest
+ * when it was first asked for; code that follows new versions asks the {@link Nereid} each time.
  */
 final class ModelBeans
     implements ImportBeanDefinitionRegistrar, EnvironmentAware, BeanFactoryAware {
+
+  private static final String PREFIX = "nereid.model.";
 
   private Environment environment;
   private BeanFactory beans;
@@ -48,8 +53,9 @@ final class ModelBeans
     Set<String> names = new TreeSet<>(properties.models().keySet());
     properties.repository().forEach(repository -> addNames(repository, names));
     for (String name : names) {
-      if (!registry.containsBeanDefinition(name)) {
-        registry.registerBeanDefinition(name, definition(name));
+      registry.registerBeanDefinition(PREFIX + name, definition(name));
+      if (!registry.isBeanNameInUse(name)) {
+        registry.registerAlias(PREFIX + name, name);
       }
     }
   }
@@ -58,6 +64,7 @@ final class ModelBeans
   private RootBeanDefinition definition(String name) {
     RootBeanDefinition definition = new RootBeanDefinition(Model.class);
     definition.setInstanceSupplier(() -> beans.getBean(Nereid.class).model(name));
+    definition.addQualifier(new AutowireCandidateQualifier(Qualifier.class, name));
     definition.setLazyInit(true);
     definition.setDestroyMethodName("");
     return definition;

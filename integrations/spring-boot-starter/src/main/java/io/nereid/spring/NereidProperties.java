@@ -18,6 +18,7 @@ import org.springframework.core.io.Resource;
  * @param pollInterval how often mode poll looks for changes
  * @param load the models that mode explicit loads at the start
  * @param failFast whether the application does not start when a model cannot be loaded
+ * @param problemDetails whether failures that no controller handles are answered as problem details
  * @param shutdownTimeout how long requests that are under way may take when the application ends
  * @param onnxruntimePath the library of ONNX Runtime, in place of the one in its jar; null: that
  *     one
@@ -30,5 +31,6 @@ public record NereidProperties(
     @DefaultValue("15s") Duration pollInterval,
     @DefaultValue List<String> load,
     @DefaultValue("true") boolean failFast,
+    @DefaultValue("true") boolean problemDetails,
     @DefaultValue("30s") Duration shutdownTimeout,
     Path onnxruntimePath) {}
