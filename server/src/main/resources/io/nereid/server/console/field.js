@@ -24,14 +24,16 @@ export class Field {
     this.bytes = null;
     /** What a part of is sent. @type {Float32Array | null} */
     this.sound = null;
-    this.form = slot.datatype === 'BYTES' ? null : layout(batched ? slot.shape.slice(1) : slot.shape);
+    /** How many dimensions stand before those of an image. */
+    this.before = batched || (slot.shape.length === 4 && Math.abs(slot.shape[0]) === 1) ? 1 : 0;
+    this.form = slot.datatype === 'BYTES' ? null : layout(slot.shape.slice(this.before));
     this.rate = soundRate(slot, batched);
     this.text = isText(slot, batched);
     this.free = slot.shape.filter((/** @type {number} */ dim) => dim < 0).length > (batched ? 1 : 0);
     const {name, datatype, shape, optional} = slot;
     const id = 'input-' + (Field.count = (Field.count ?? 0) + 1);
     this.area = h('textarea', {id, rows: 3, spellcheck: false, 'data-input': name, oninput: () => this.#typed()});
-    this.shape = h('input', {'aria-label': `Shape of ${name}`, spellcheck: false, oninput: () => (this.fixed = this.shape.value.trim() !== '')});
+    this.shape = h('input', {'aria-label': `Shape of ${name}`, spellcheck: false, oninput: () => this.#shaped()});
     this.problem = h('p', {className: 'problem wrong', role: 'alert'});
     this.note = h('p', {className: 'soft', hidden: true});
     this.lines = h('input', {type: 'checkbox', onchange: () => this.#typed()});
@@ -62,6 +64,15 @@ export class Field {
     this.scale.value = usualScale(this.slot.datatype, form);
     this.ink = h('input', {type: 'checkbox', checked: form.rows === 8 && form.columns === 8, onchange: () => this.#again()});
     this.tools.append(h('label', {}, 'a pixel is', this.scale), h('label', {}, this.ink, 'dark is much'));
+    if (form.free) {
+      const side = (/** @type {number} */ i, /** @type {number} */ size) => h('input', {type: 'number', min: 1, max: 4096, value: String(size), disabled: this.#sides()[i] >= 0, oninput: () => {
+        this.fixed = false;
+        this.#resized();
+      }});
+      this.height = side(0, form.rows);
+      this.width = side(1, form.columns);
+      this.tools.append(h('label', {}, 'height', this.height), h('label', {}, 'width', this.width));
+    }
     if (form.channels > 1 || form.rows > 64 || form.columns > 64) return;
     this.sketch = new Sketch(form.rows, form.columns, ink => {
       this.#take(ink.map(value => SCALES[this.#scale()](value, 0)));
@@ -86,6 +97,43 @@ export class Field {
     this.#raw(elements(taken, this.slot.datatype), `${duration((1e6 * taken.length) / rate)} of ${duration((1e6 * sound.length) / rate)} of sound`);
     fill(/** @type {Element} */ (this.wave), drawing(taken));
     this.sound = sound;
+  }
+
+  /** The dimensions of rows and columns, as the model has them. */
+  #sides() {
+    const at = this.before + /** @type {import('./picture.js').Layout} */ (this.form).at;
+    return this.slot.shape.slice(at, at + 2);
+  }
+
+  /** The shape with the chosen size of the image, which is made anew when that changes. */
+  #sized() {
+    const shape = [...this.slot.shape];
+    if (this.form?.free) {
+      const at = this.before + this.form.at;
+      [shape[at], shape[at + 1]] = [this.form.rows, this.form.columns];
+    }
+    return shape;
+  }
+
+  /** Somebody chose another size. */
+  #resized() {
+    const form = /** @type {import('./picture.js').Layout} */ (this.form);
+    const [rows, columns] = [Number(this.height?.value), Number(this.width?.value)];
+    if (!(rows >= 1 && rows <= 4096 && columns >= 1 && columns <= 4096)) return;
+    [form.rows, form.columns] = [rows, columns];
+    if (this.image) this.#again();
+    else this.random();
+  }
+
+  /** Somebody wrote a shape; an image whose size is free follows it. */
+  #shaped() {
+    const dims = this.shape.value.split(/[^\d-]+/).filter(Boolean).map(Number);
+    this.fixed = dims.length > 0;
+    if (!this.form?.free || !this.height || !this.width || dims.length !== this.slot.shape.length) return;
+    const at = this.before + this.form.at;
+    if (dims[at] === this.form.rows && dims[at + 1] === this.form.columns) return;
+    [this.height.value, this.width.value] = [String(dims[at]), String(dims[at + 1])];
+    this.#resized();
   }
 
   #scale() {
@@ -143,13 +191,13 @@ export class Field {
   }
 
   random() {
-    const {datatype, shape} = this.slot;
+    const {datatype} = this.slot;
     this.area.value = '';
     if (this.rate) {
       this.#hear(tone(this.rate));
       return;
     }
-    const wanted = count(shape.map((/** @type {number} */ dim, /** @type {number} */ i) => (dim >= 0 ? dim : this.batched && i === 0 ? 1 : this.form ? this.form.rows : 4)));
+    const wanted = count(this.#sized().map((dim, i) => (dim >= 0 ? dim : i < this.before ? 1 : 4)));
     const values = random(datatype, wanted);
     if (this.text) {
       this.area.value = 'The sea was calm.';
@@ -176,9 +224,9 @@ export class Field {
   }
 
   #fitted() {
-    const {datatype, shape} = this.slot;
+    const {datatype} = this.slot;
     const has = this.bytes ? (SIZES[datatype] ? this.bytes.length / SIZES[datatype] : 1) : this.#tokens().length;
-    return fit(shape, has, this.batched);
+    return fit(this.#sized(), has, this.batched);
   }
 
   /**

@@ -2,8 +2,9 @@
 // Images and tensors: which shapes are images, and one made from the other.
 
 /**
- * @typedef {{rows: number, columns: number, channels: number, first: boolean}} Layout
- *     where `first` says that channels come before rows
+ * @typedef {{rows: number, columns: number, channels: number, first: boolean, at: number, free: boolean}} Layout
+ *     where `first` says that channels come before rows, `at` which dimension the rows are, and `free` that
+ *     somebody may choose the size
  */
 
 /** How a brightness from 0 to 1 becomes an element. @type {Record<string, (value: number, channel: number) => number>} */
@@ -26,9 +27,11 @@ export function layout(shape) {
   const colours = (/** @type {number} */ dim) => dim === 1 || dim === 3;
   const size = (/** @type {number} */ dim) => (dim === -1 ? 224 : dim);
   const [a, b, c] = shape;
-  if (shape.length === 2 && a > 0 && side(a) && side(b)) return {rows: size(a), columns: size(b), channels: 1, first: true};
-  if (shape.length === 3 && colours(a) && side(b) && side(c)) return {rows: size(b), columns: size(c), channels: a, first: true};
-  if (shape.length === 3 && colours(c) && side(a) && side(b)) return {rows: size(a), columns: size(b), channels: c, first: false};
+  const form = (/** @type {number} */ at, /** @type {number} */ channels) =>
+    ({rows: size(shape[at]), columns: size(shape[at + 1]), channels, first: at === 1 || shape.length === 2, at, free: shape[at] < 0 || shape[at + 1] < 0});
+  if (shape.length === 2 && a > 0 && side(a) && side(b)) return form(0, 1);
+  if (shape.length === 3 && colours(a) && side(b) && side(c)) return form(1, a);
+  if (shape.length === 3 && colours(c) && side(a) && side(b)) return form(0, c);
   return null;
 }
 

@@ -54,6 +54,18 @@ final class ConsoleModels {
         """);
   }
 
+  /** Writes a model that takes images of any size, as detectors do, and gives them back. */
+  static void picture(Path to, String name) throws IOException {
+    write(
+        to,
+        name,
+        """
+        backend: "identity"
+        input [ { name: "x" data_type: TYPE_FP32 dims: [ -1, 3, -1, -1 ] } ]
+        output [ { name: "y" data_type: TYPE_FP32 dims: [ -1, 3, -1, -1 ] } ]
+        """);
+  }
+
   /**
    * Writes a model that gives back one row of what it gets.
    *

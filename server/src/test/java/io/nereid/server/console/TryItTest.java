@@ -3,6 +3,7 @@ package io.nereid.server.console;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Base64;
+import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -39,6 +41,7 @@ class TryItTest {
     ConsoleModels.row(models, "words", "prompt", "UINT8", "");
     ConsoleModels.row(models, "signed", "letters", "INT8", "text");
     ConsoleModels.row(models, "numbers", "values", "FP32", "");
+    ConsoleModels.picture(models, "detector");
     console = BrowsedConsole.start(models);
     browser = console.browser();
     sound = Files.write(folder.resolve("sound.wav"), wave());
@@ -94,6 +97,38 @@ class TryItTest {
     browser.await("document.querySelector('svg.wave')");
     browser.click("#send");
     assertEquals(loudness, largest(), 0.03 * loudness);
+  }
+
+  private static void awaitShape(String shape) {
+    browser.await("document.querySelector('.field header input').value === arguments[0]", shape);
+  }
+
+  @Test
+  void imageOfAFreeSizeIsMadeInTheSizeThatIsChosen() throws IOException {
+    open("detector");
+    awaitShape("1, 3, 224, 224");
+    BufferedImage red = new BufferedImage(10, 20, BufferedImage.TYPE_INT_RGB);
+    for (int i = 0; i < 200; i++) {
+      red.setRGB(i % 10, i / 10, 0xff0000);
+    }
+    Path file = folder.resolve("red.png");
+    ImageIO.write(red, "png", file.toFile());
+    browser.choose("input[type=file]", file);
+    browser.awaitText(".field .soft", "values of an image");
+    awaitShape("1, 3, 224, 224");
+    browser.run(
+        "const height = document.querySelector('.tools input[type=number]'); height.value = '32';"
+            + " height.dispatchEvent(new Event('input', {bubbles: true}))");
+    awaitShape("1, 3, 32, 224");
+    browser.click("#send");
+    browser.awaitText(".reply", "[1, 3, 32, 224]");
+    browser.run(
+        "const shape = document.querySelector('.field header input'); shape.value = '1, 3, 64, 48';"
+            + " shape.dispatchEvent(new Event('input', {bubbles: true}))");
+    browser.await("document.querySelectorAll('.tools input[type=number]')[1].value === '48'");
+    browser.click("#send");
+    browser.awaitText(".reply", "[1, 3, 64, 48]");
+    assertEquals("", browser.run("return document.querySelector('.problem').textContent"));
   }
 
   @Test
