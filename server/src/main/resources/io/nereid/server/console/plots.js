@@ -21,13 +21,11 @@ export class Plot {
    * @param {string} title
    * @param {Line[]} lines from back to front
    * @param {(value: number | null | undefined) => string} words
-   * @param {(value: number) => string} [along] the horizontal axis; clock time unless given
    */
-  constructor(title, lines, words, along) {
+  constructor(title, lines, words) {
     this.title = title;
     this.lines = lines;
     this.words = words;
-    this.along = along;
     /** @type {any} */
     this.data = [[], ...lines.map(() => [])];
     this.values = lines.map(() => h('b'));
@@ -75,9 +73,13 @@ export class Plot {
       legend: {show: false},
       padding: [8, 18, 0, 0],
       cursor: {y: false, drag: {x: false, y: false}, points: {size: 6}},
-      scales: {x: {time: !this.along, range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => (this.along ? [low, Math.max(high, low + 1)] : [high - SPAN, high])}, y: {range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [0, Math.max(high * 1.1, 1e-9) || 1]}},
+      scales: {
+        x: {range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [high - SPAN, high]},
+        // An idle model has nothing but zeros, or no value at all.
+        y: {range: (/** @type {any} */ _, /** @type {number} */ low, /** @type {number} */ high) => [0, high > 0 ? high * 1.1 : 1]},
+      },
       axes: [
-        {...axis, grid: {show: false}, values: (/** @type {any} */ _, /** @type {number[]} */ times) => times.map(this.along ?? clock), space: 80, incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300]},
+        {...axis, grid: {show: false}, values: (/** @type {any} */ _, /** @type {number[]} */ times) => times.map(clock), space: 80, incrs: [1, 2, 5, 10, 15, 30, 60, 120, 300]},
         {...axis, size: 62, values: (/** @type {any} */ _, /** @type {number[]} */ ticks) => ticks.map(tick => this.words(tick)), space: 36},
       ],
       series: [{}, ...this.lines.map(line => ({
