@@ -49,7 +49,7 @@ final class Core {
             core.pairs()));
   }
 
-  private static boolean isCounted(Path file) {
+  static boolean isCounted(Path file) {
     return file.toString().matches(".*\\.(cc|h)") && !file.toString().contains("/native/test/");
   }
 

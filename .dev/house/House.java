@@ -85,6 +85,7 @@ final class House {
   private List<Figure> figures() throws IOException {
     List<Figure> figures = new ArrayList<>();
     figures.addAll(sizes());
+    figures.add(Comments.figure(root, sources.all().stream().map(Source::lines)));
     figures.addAll(structure());
     figures.addAll(Core.figures(root));
     figures.add(forbiddenUses());
