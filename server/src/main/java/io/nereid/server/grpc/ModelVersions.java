@@ -5,16 +5,16 @@ import io.nereid.Nereid;
 import io.nereid.types.NereidException;
 
 /**
- * Reads versions of models as requests name them: a number, or nothing for the highest that is
- * ready.
+ * Reads versions of models as requests name them: a number, or nothing or {@code latest} for the
+ * highest that is ready.
  */
 final class ModelVersions {
 
   private ModelVersions() {}
 
-  /** The version; 0 when none was named. */
+  /** The version; 0 for the highest that is ready. */
   static long parse(String text) {
-    if (text.isEmpty()) {
+    if (text.isEmpty() || text.equals("latest")) {
       return 0;
     }
     long version = 0;
@@ -44,7 +44,7 @@ final class ModelVersions {
     return GrpcStatus.invalidArgument(
         "failed to get model version from specified version string '"
             + text
-            + "', version should be an integral value > 0");
+            + "', version should be an integral value > 0, or 'latest'");
   }
 
   /** The model that a request means, which must be ready. */

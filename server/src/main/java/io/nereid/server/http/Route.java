@@ -9,7 +9,7 @@ import io.nereid.server.console.ConsoleFiles;
  *
  * @param endpoint what is asked for
  * @param model the model's name; empty where the path names none
- * @param version the model's version; 0 where the path names none
+ * @param version the model's version; 0 where the path names none, or the latest
  * @param repository whether the path names a repository, which no endpoint supports
  * @param name the name of a shared memory region, or of a file; empty where the path has none
  */
@@ -30,7 +30,7 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     }
     Parameters names = path.pathParameters();
     long version = 0;
-    if (names.contains("version")) {
+    if (names.contains("version") && !names.get("version").equals("latest")) {
       version = digits(names.get("version"));
       if (version <= 0) {
         return of(Endpoint.UNKNOWN);

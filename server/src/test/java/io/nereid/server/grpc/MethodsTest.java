@@ -216,6 +216,12 @@ class MethodsTest {
   }
 
   @Test
+  void latestIsTheHighestVersion() {
+    assertEquals(metadata("m", ""), metadata("m", "latest"));
+    assertTrue(isReady("m", "latest"));
+  }
+
+  @Test
   void modelsAndVersionsThatAreNotThere() {
     assertFails(
         Status.Code.NOT_FOUND,

@@ -114,6 +114,18 @@ class EndpointsTest {
   }
 
   @Test
+  void latestIsTheHighestVersion() throws IOException {
+    String body =
+        "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2,1],\"data\":[1,2]}]}";
+    String path = "/v2/models/m/versions/latest";
+    assertEquals("3", parse(client.post(path + "/infer", body).expect(200)).get("model_version"));
+    client.get(path + "/ready").expect(200);
+    assertEquals(
+        client.get("/v2/models/m").expect(200).text(), client.get(path).expect(200).text());
+    client.get("/v2/models/none/versions/latest").expect(404);
+  }
+
+  @Test
   void statistics() throws IOException {
     String body =
         "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[3,2,1],"
