@@ -40,8 +40,9 @@ forget_moved_builds() {
 # inside Maven's own JVM. Two options keep Maven's libraries from warning about themselves; with the third
 # the times in jars, which have no zone, are the same everywhere.
 maven_in() {
-  local directory=$1 jdk jobs opts
+  local directory=$1 jdk jobs opts java_17
   shift
+  if java_17=$(find_java_17); then set -- "-Djava17.home=$java_17" -Djava17.skip=false "$@"; fi
   jdk=$(find_jdk)
   jobs=$(nproc)
   opts="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -Duser.timezone=UTC ${MAVEN_OPTS:-}"

@@ -31,6 +31,18 @@ find_jdk() {
   return 1
 }
 
+# Prints the home of a Java 17, which the client is tested on; needs no compiler.
+find_java_17() {
+  local release
+  for release in /usr/lib/jvm/*/release /usr/java/*/release "${HOME:-}"/.sdkman/candidates/java/*/release; do
+    if [[ -r $release && -x ${release%/release}/bin/java && $(<"$release") == *JAVA_VERSION=\"17[.\"-]* ]]; then
+      printf '%s\n' "${release%/release}"
+      return
+    fi
+  done
+  return 1
+}
+
 has_cmake() {
   # Presets of version 3 came with CMake 3.21.
   local version

@@ -15,7 +15,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.LongBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class TensorTest {
@@ -95,6 +98,46 @@ class TensorTest {
     assertEquals("A", of(DataType.BYTES, 1, 0, 0, 0, 65).stringAt(0));
     assertThrows(
         IndexOutOfBoundsException.class, () -> of(DataType.BYTES, 1, 0, 0, 0, 65).stringAt(1));
+  }
+
+  @Test
+  void byteStringsComeBackAsTheyWere() {
+    Random random = new Random(17);
+    for (int round = 0; round < 200; round++) {
+      byte[][] values = new byte[random.nextInt(8)][];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = new byte[random.nextInt(20)];
+        random.nextBytes(values[i]);
+      }
+      Tensor tensor = Tensor.ofByteStrings(values, values.length);
+      assertArrayEquals(values, tensor.toByteStrings());
+      for (int i = 0; i < values.length; i++) {
+        assertEquals(new String(values[i], StandardCharsets.UTF_8), tensor.stringAt(i));
+      }
+    }
+  }
+
+  @Test
+  void byteStringsThatAreBrokenAnywhereAreRefused() {
+    Random random = new Random(18);
+    for (int round = 0; round < 2000; round++) {
+      byte[] bytes = new byte[random.nextInt(24)];
+      random.nextBytes(bytes);
+      for (int at = 0; at + 4 <= bytes.length; at += 4) {
+        bytes[at + 1] &= (byte) random.nextInt(2); // lengths that sometimes fit
+        bytes[at + 2] = 0;
+        bytes[at + 3] = 0;
+      }
+      int count = random.nextInt(4);
+      Tensor tensor = Tensor.of(DataType.BYTES, MemorySegment.ofArray(bytes), count);
+      try {
+        byte[][] values = tensor.toByteStrings();
+        assertEquals(count, values.length);
+        assertEquals(bytes.length, Arrays.stream(values).mapToInt(v -> v.length + 4).sum());
+      } catch (NereidException e) {
+        assertEquals(StatusCode.INVALID_ARGUMENT, e.code());
+      }
+    }
   }
 
   @Test

@@ -9,6 +9,9 @@ import io.nereid.perf.ServerConnection;
 import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,7 +45,8 @@ final class ServedInference {
   }
 
   private static io.nereid.client.Tensor sent(Tensor tensor) {
-    return io.nereid.client.Tensor.of(tensor.dataType(), tensor.segment(), tensor.shape());
+    ByteBuffer bytes = ByteBuffer.wrap(tensor.segment().toArray(ValueLayout.JAVA_BYTE));
+    return io.nereid.client.Tensor.of(tensor.dataType(), bytes, tensor.shape());
   }
 
   /** Returns how long it took, printing left aside where there is one response. */
@@ -97,7 +101,8 @@ final class ServedInference {
     Map<String, Tensor> outputs = new LinkedHashMap<>();
     for (String name : response.outputNames()) {
       io.nereid.client.Tensor tensor = response.output(name);
-      outputs.put(name, Tensor.of(tensor.dataType(), tensor.segment(), tensor.shape()));
+      MemorySegment memory = MemorySegment.ofBuffer(tensor.byteBuffer());
+      outputs.put(name, Tensor.of(tensor.dataType(), memory, tensor.shape()));
     }
     return outputs;
   }

@@ -11,6 +11,7 @@ import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.types.DataType;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,11 +38,11 @@ class GrpcServerTest extends ServerContract {
             "DELAY",
             Tensor.of(
                 DataType.UINT32,
-                java.lang.foreign.MemorySegment.ofArray(new int[values.length]),
+                ByteBuffer.allocate(4 * values.length),
                 values.length))
         .input(
             "WAIT",
-            Tensor.of(DataType.UINT32, java.lang.foreign.MemorySegment.ofArray(new int[1]), 1))
+            Tensor.of(DataType.UINT32, ByteBuffer.allocate(4), 1))
         .parameter("triton_enable_empty_final_response", true)
         .build();
   }

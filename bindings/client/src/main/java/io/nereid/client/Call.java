@@ -14,13 +14,13 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Makes one call of {@link InferenceClient}, from its first attempt until its result, its deadline
- * or its cancellation. The caller's thread begins it; the transport's threads, and a virtual one
+ * or its cancellation. The caller's thread begins it; the transport's threads, and one of its own
  * after a pause, go on with it.
  */
 final class Call<T> {
 
   /** What runs what users attach to futures, so that it never holds up a transport's thread. */
-  private static final Executor VIRTUAL = task -> Thread.ofVirtual().name("nrd-client").start(task);
+  private static final Executor EXECUTOR = Platform.executor("nrd-client");
 
   private final Starter<T> starter;
   private final RetryPolicy policy;
@@ -58,7 +58,7 @@ final class Call<T> {
       call.result.orTimeout(Math.max(0, limit.remainingNs()), TimeUnit.NANOSECONDS);
     }
     call.result.whenCompleteAsync(
-        (value, failure) -> call.handOver(value, failure, handedOut), VIRTUAL);
+        (value, failure) -> call.handOver(value, failure, handedOut), EXECUTOR);
     handedOut.whenComplete((value, failure) -> {
       if (handedOut.isCancelled()) {
         call.abandon();
@@ -114,7 +114,7 @@ final class Call<T> {
     if (pauseNs < 0 || pauseNs >= limit.remainingNs()) {
       result.completeExceptionally(described);
     } else {
-      CompletableFuture.delayedExecutor(pauseNs, TimeUnit.NANOSECONDS, VIRTUAL)
+      CompletableFuture.delayedExecutor(pauseNs, TimeUnit.NANOSECONDS, EXECUTOR)
           .execute(this::attempt);
     }
   }
@@ -161,16 +161,17 @@ final class Call<T> {
   }
 
   static InferenceException describe(Throwable failure) {
-    return switch (failure) {
-      case InferenceException known -> known;
-      case CompletionException wrapped when wrapped.getCause() != null ->
-          describe(wrapped.getCause());
-      case CancellationException e ->
-          new InferenceException(StatusCode.CANCELLED, "the call was cancelled", e);
-      default ->
-          new InferenceException(
-              StatusCode.UNKNOWN, "the call failed in the client: " + failure, failure);
-    };
+    if (failure instanceof InferenceException known) {
+      return known;
+    }
+    if (failure instanceof CompletionException && failure.getCause() != null) {
+      return describe(failure.getCause());
+    }
+    if (failure instanceof CancellationException) {
+      return new InferenceException(StatusCode.CANCELLED, "the call was cancelled", failure);
+    }
+    return new InferenceException(
+        StatusCode.UNKNOWN, "the call failed in the client: " + failure, failure);
   }
 
   /**

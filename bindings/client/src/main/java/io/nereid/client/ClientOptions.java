@@ -57,9 +57,13 @@ public record ClientOptions(
   }
 
   private static void checkPositive(Duration duration, String what) {
-    if (!duration.isPositive()) {
+    if (!isPositive(duration)) {
       throw new IllegalArgumentException("expected " + what + " above 0, got " + duration);
     }
+  }
+
+  private static boolean isPositive(Duration duration) {
+    return !duration.isZero() && !duration.isNegative();
   }
 
   /** A builder with the defaults. */
@@ -218,7 +222,7 @@ public record ClientOptions(
 
     /** Checks the values. */
     public KeepAlive {
-      if (!silence.isPositive() || !timeout.isPositive()) {
+      if (!isPositive(silence) || !isPositive(timeout)) {
         throw new IllegalArgumentException(
             "expected a silence and a timeout above 0, got " + silence + " and " + timeout);
       }

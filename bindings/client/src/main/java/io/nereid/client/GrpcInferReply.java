@@ -5,9 +5,9 @@ import io.nereid.proto.InferParameter;
 import io.nereid.proto.InferTensorContents;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelInferResponse.InferOutputTensor;
-import io.nereid.types.ByteStrings;
 import io.nereid.types.DataType;
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -58,7 +58,7 @@ final class GrpcInferReply {
     int raw = 0;
     for (InferOutputTensor output : message.getOutputsList()) {
       boolean shared = isShared(request, output);
-      MemorySegment data = null;
+      ByteBuffer data = null;
       if (rawCount != 0 && (placeForEach || !shared)) {
         data = reply.raw().get(raw++);
       }
@@ -76,7 +76,7 @@ final class GrpcInferReply {
       InferRequest request,
       InferResponse response,
       InferOutputTensor output,
-      MemorySegment raw,
+      ByteBuffer raw,
       boolean shared) {
     String name = output.getName();
     DataType type = ReplyTensors.dataType(output.getDatatype(), name);
@@ -88,7 +88,7 @@ final class GrpcInferReply {
       Map<String, Object> parameters = parameters(output.getParametersMap());
       return ReplyTensors.inSharedMemory(request, response, name, type, parameters, shape);
     }
-    MemorySegment data = raw == null ? encode(name, type, output.getContents()) : raw;
+    ByteBuffer data = raw == null ? encode(name, type, output.getContents()) : raw;
     return ReplyTensors.withData(response, name, type, data, shape);
   }
 
@@ -110,7 +110,7 @@ final class GrpcInferReply {
   }
 
   /** Contents by type, in which some servers answer, as the bytes of a tensor. */
-  private static MemorySegment encode(String output, DataType type, InferTensorContents contents) {
+  private static ByteBuffer encode(String output, DataType type, InferTensorContents contents) {
     return switch (type) {
       case BOOL ->
           elements(type, contents.getBoolContentsCount(), i -> contents.getBoolContents(i) ? 1 : 0);
@@ -131,7 +131,7 @@ final class GrpcInferReply {
               contents.getFp64ContentsCount(),
               i -> Double.doubleToRawLongBits(contents.getFp64Contents(i)));
       case BYTES ->
-          ByteStrings.encode(
+          Tensor.encode(
               contents.getBytesContentsList().stream()
                   .map(ByteString::toByteArray)
                   .toArray(byte[][]::new));
@@ -141,12 +141,13 @@ final class GrpcInferReply {
     };
   }
 
-  private static MemorySegment elements(DataType type, int count, IntToLongFunction bits) {
+  private static ByteBuffer elements(DataType type, int count, IntToLongFunction bits) {
     int byteSize = type.byteSize();
-    MemorySegment to = MemorySegment.ofArray(new byte[Math.multiplyExact(count, byteSize)]);
+    ByteBuffer to = ByteBuffer.allocate(Math.multiplyExact(count, byteSize));
+    to.order(ByteOrder.LITTLE_ENDIAN);
     for (int i = 0; i < count; i++) {
-      Layouts.put(to, byteSize, i, bits.applyAsLong(i));
+      Buffers.put(to, byteSize, bits.applyAsLong(i));
     }
-    return to;
+    return to.flip();
   }
 }

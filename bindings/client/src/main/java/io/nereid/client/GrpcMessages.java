@@ -78,14 +78,18 @@ final class GrpcMessages {
 
   /** 64-bit integers stay numbers. */
   private static Object value(Object value, FieldDescriptor field) {
-    return switch (value) {
-      case Message message -> members(message);
-      case EnumValueDescriptor constant -> constant.getName();
-      case Long number when field.getType() == FieldDescriptor.Type.UINT64 ->
-          new BigInteger(Long.toUnsignedString(number));
-      case ByteString bytes -> Base64.getEncoder().encodeToString(bytes.toByteArray());
-      default -> value;
-    };
+    if (value instanceof Message message) {
+      return members(message);
+    }
+    if (value instanceof EnumValueDescriptor constant) {
+      return constant.getName();
+    }
+    if (value instanceof Long number && field.getType() == FieldDescriptor.Type.UINT64) {
+      return new BigInteger(Long.toUnsignedString(number));
+    }
+    return value instanceof ByteString bytes
+        ? Base64.getEncoder().encodeToString(bytes.toByteArray())
+        : value;
   }
 
   // ---- Requests that change something
@@ -149,18 +153,20 @@ final class GrpcMessages {
     changes.forEach((name, value) -> {
       LogSettingsRequest.SettingValue.Builder setting =
           LogSettingsRequest.SettingValue.newBuilder();
-      switch (value) {
-        case Boolean on -> setting.setBoolParam(on);
-        case Integer number when number >= 0 -> setting.setUint32Param(number);
-        case Long number when number >= 0 && number <= Integer.MAX_VALUE ->
-            setting.setUint32Param(number.intValue());
-        case String text -> setting.setStringParam(text);
-        default ->
-            throw new IllegalArgumentException(
-                "expected a boolean, a number from 0 to 2147483647 or a string as '"
-                    + name
-                    + "', got "
-                    + value);
+      if (value instanceof Boolean on) {
+        setting.setBoolParam(on);
+      } else if (value instanceof String text) {
+        setting.setStringParam(text);
+      } else if ((value instanceof Integer || value instanceof Long)
+          && ((Number) value).longValue() >= 0
+          && ((Number) value).longValue() <= Integer.MAX_VALUE) {
+        setting.setUint32Param(((Number) value).intValue());
+      } else {
+        throw new IllegalArgumentException(
+            "expected a boolean, a number from 0 to 2147483647 or a string as '"
+                + name
+                + "', got "
+                + value);
       }
       message.putSettings(name, setting.build());
     });

@@ -1,7 +1,5 @@
 package io.nereid.client;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.MessageLite;
 import com.google.protobuf.Parser;
@@ -18,7 +16,6 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
@@ -136,7 +133,7 @@ final class GrpcMethods {
             return readInflated(stream, pool);
           }
           MemoryPool.Lease lease = pool.take(stream.available()); // of a message that is all of it
-          readAll(stream, lease.segment().asByteBuffer());
+          readAll(stream, lease.buffer());
           return lease;
         } catch (IOException e) {
           throw malformed(e);
@@ -152,13 +149,13 @@ final class GrpcMethods {
     MemoryPool.Lease lease = pool.take(INFLATED_BYTES);
     int size = 0;
     for (int count = stream.read(piece); count >= 0; count = stream.read(piece)) {
-      if (count > lease.segment().byteSize() - size) {
+      if (count > lease.byteSize() - size) {
         MemoryPool.Lease larger = pool.take(2 * (size + (long) count));
-        MemorySegment.copy(lease.segment(), 0, larger.segment(), 0, size);
+        larger.buffer().put(0, lease.buffer(), 0, size);
         lease.close();
         lease = larger;
       }
-      MemorySegment.copy(piece, 0, lease.segment(), JAVA_BYTE, size, count);
+      lease.buffer().put(size, piece, 0, count);
       size += count;
     }
     return lease.first(size);

@@ -1,13 +1,11 @@
 package io.nereid.client;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.WireFormat;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelStreamInferResponse;
 import java.io.ByteArrayOutputStream;
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -20,22 +18,22 @@ import java.util.List;
  * @param lease the memory it was received in
  */
 record GrpcReply(
-    ModelInferResponse message, List<MemorySegment> raw, String error, MemoryPool.Lease lease) {
+    ModelInferResponse message, List<ByteBuffer> raw, String error, MemoryPool.Lease lease) {
 
   /** Reads a ModelInferResponse; the reply lies in the lease's memory. */
   static GrpcReply infer(MemoryPool.Lease lease) throws InvalidProtocolBufferException {
-    Scanner scanner = new Scanner(lease.segment());
-    scanner.scanResponse(lease.segment().byteSize());
+    Scanner scanner = new Scanner(lease.buffer());
+    scanner.scanResponse(lease.byteSize());
     return scanner.reply("", lease);
   }
 
   /** Reads a ModelStreamInferResponse; the reply lies in the lease's memory. */
   static GrpcReply stream(MemoryPool.Lease lease) throws InvalidProtocolBufferException {
-    Scanner scanner = new Scanner(lease.segment());
+    Scanner scanner = new Scanner(lease.buffer());
     ByteArrayOutputStream outer = new ByteArrayOutputStream();
-    long end = lease.segment().byteSize();
+    int end = lease.byteSize();
     while (scanner.at < end) {
-      long from = scanner.at;
+      int from = scanner.at;
       int tag = scanner.tag(end);
       if (tag == WireFormat.WIRETYPE_LENGTH_DELIMITED + (Scanner.STREAM_REPLY << 3)) {
         scanner.scanResponse(scanner.length(end)); // several of them are one, as in protobuf
@@ -57,15 +55,15 @@ record GrpcReply(
     static final int STREAM_REPLY = ModelStreamInferResponse.INFER_RESPONSE_FIELD_NUMBER;
     private static final int RAW_CONTENTS = ModelInferResponse.RAW_OUTPUT_CONTENTS_FIELD_NUMBER;
 
-    private final MemorySegment bytes;
-    private final List<MemorySegment> raw = new ArrayList<>();
+    private final ByteBuffer bytes;
+    private final List<ByteBuffer> raw = new ArrayList<>();
 
     /** Fields other than raw contents, as they were encoded. */
     private final ByteArrayOutputStream described = new ByteArrayOutputStream();
 
-    private long at;
+    private int at;
 
-    private Scanner(MemorySegment bytes) {
+    private Scanner(ByteBuffer bytes) {
       this.bytes = bytes;
     }
 
@@ -75,13 +73,13 @@ record GrpcReply(
           ModelInferResponse.parseFrom(described.toByteArray()), raw, error, lease);
     }
 
-    private void scanResponse(long end) throws InvalidProtocolBufferException {
+    private void scanResponse(int end) throws InvalidProtocolBufferException {
       while (at < end) {
-        long from = at;
+        int from = at;
         int tag = tag(end);
         if (tag == WireFormat.WIRETYPE_LENGTH_DELIMITED + (RAW_CONTENTS << 3)) {
-          long contentsEnd = length(end);
-          raw.add(bytes.asSlice(at, contentsEnd - at));
+          int contentsEnd = length(end);
+          raw.add(Buffers.slice(bytes, at, contentsEnd - at));
           at = contentsEnd;
         } else {
           skip(tag, end);
@@ -90,25 +88,27 @@ record GrpcReply(
       }
     }
 
-    private void copy(long from, ByteArrayOutputStream to) {
-      to.writeBytes(bytes.asSlice(from, at - from).toArray(JAVA_BYTE));
+    private void copy(int from, ByteArrayOutputStream to) {
+      byte[] piece = new byte[at - from];
+      bytes.get(from, piece);
+      to.writeBytes(piece);
     }
 
-    private int tag(long end) throws InvalidProtocolBufferException {
+    private int tag(int end) throws InvalidProtocolBufferException {
       return (int) varint(end);
     }
 
     /** Reads the length of a field; returns where the field ends. */
-    private long length(long end) throws InvalidProtocolBufferException {
+    private int length(int end) throws InvalidProtocolBufferException {
       long length = varint(end);
       if (length < 0 || length > end - at) {
         throw new InvalidProtocolBufferException(
             "a field at byte " + at + " has " + length + " bytes, " + (end - at) + " are left");
       }
-      return at + length;
+      return at + (int) length;
     }
 
-    private void skip(int tag, long end) throws InvalidProtocolBufferException {
+    private void skip(int tag, int end) throws InvalidProtocolBufferException {
       switch (tag & 7) {
         case WireFormat.WIRETYPE_VARINT -> varint(end);
         case WireFormat.WIRETYPE_FIXED64 -> advance(Long.BYTES, end);
@@ -120,18 +120,18 @@ record GrpcReply(
       }
     }
 
-    private void advance(int count, long end) throws InvalidProtocolBufferException {
+    private void advance(int count, int end) throws InvalidProtocolBufferException {
       if (count > end - at) {
         throw new InvalidProtocolBufferException("it ends within a field at byte " + at);
       }
       at += count;
     }
 
-    private long varint(long end) throws InvalidProtocolBufferException {
+    private long varint(int end) throws InvalidProtocolBufferException {
       long value = 0;
       for (int shift = 0; shift < Long.SIZE; shift += 7) {
         advance(1, end);
-        byte next = bytes.get(JAVA_BYTE, at - 1);
+        byte next = bytes.get(at - 1);
         value |= (next & 0x7fL) << shift;
         if (next >= 0) {
           return value;

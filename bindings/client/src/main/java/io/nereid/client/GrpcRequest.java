@@ -8,8 +8,7 @@ import io.nereid.proto.ModelInferRequest.InferRequestedOutputTensor;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +21,7 @@ import java.util.function.BiConsumer;
  * @param message all of it but the raw contents
  * @param raw the raw contents, which go behind the message: protobuf would copy each to the heap
  */
-record GrpcRequest(ModelInferRequest message, List<MemorySegment> raw) {
+record GrpcRequest(ModelInferRequest message, List<ByteBuffer> raw) {
 
   private static final int RAW_CONTENTS = ModelInferRequest.RAW_INPUT_CONTENTS_FIELD_NUMBER;
 
@@ -32,11 +31,11 @@ record GrpcRequest(ModelInferRequest message, List<MemorySegment> raw) {
   /** Size as it is sent; beyond 2^31 - 1 it cannot be. */
   long byteSize() {
     long size = message.getSerializedSize();
-    for (MemorySegment contents : raw) {
+    for (ByteBuffer contents : raw) {
       size +=
           CodedOutputStream.computeTagSize(RAW_CONTENTS)
-              + CodedOutputStream.computeUInt64SizeNoTag(contents.byteSize())
-              + contents.byteSize();
+              + CodedOutputStream.computeUInt64SizeNoTag(contents.remaining())
+              + contents.remaining();
     }
     return size;
   }
@@ -45,15 +44,16 @@ record GrpcRequest(ModelInferRequest message, List<MemorySegment> raw) {
     byte[] chunk = new byte[(int) Math.min(byteSize(), WRITE_BYTES)];
     CodedOutputStream output = CodedOutputStream.newInstance(target, Math.max(64, chunk.length));
     message.writeTo(output);
-    for (MemorySegment contents : raw) {
+    for (ByteBuffer contents : raw) {
       output.writeTag(RAW_CONTENTS, 2); // length-delimited
-      output.writeUInt64NoTag(contents.byteSize());
-      if (contents.byteSize() > WRITE_BYTES) {
+      output.writeUInt64NoTag(contents.remaining());
+      if (contents.remaining() > WRITE_BYTES) {
         output.flush();
       }
-      for (long at = 0; at < contents.byteSize(); at += chunk.length) {
-        int count = (int) Math.min(chunk.length, contents.byteSize() - at);
-        MemorySegment.copy(contents, ValueLayout.JAVA_BYTE, at, chunk, 0, count);
+      ByteBuffer left = contents.duplicate(); // an attempt after this one begins anew
+      while (left.hasRemaining()) {
+        int count = Math.min(chunk.length, left.remaining());
+        left.get(chunk, 0, count);
         output.write(chunk, 0, count); // a whole chunk goes by the encoder's own buffer
       }
     }
@@ -67,7 +67,7 @@ record GrpcRequest(ModelInferRequest message, List<MemorySegment> raw) {
             .setModelVersion(request.version().orElse(""))
             .setId(request.id().orElse(""));
     request.parameters().forEach((name, value) -> message.putParameters(name, parameter(value)));
-    List<MemorySegment> raw = new ArrayList<>();
+    List<ByteBuffer> raw = new ArrayList<>();
     for (Map.Entry<String, Tensor> input : request.inputs().entrySet()) {
       Tensor tensor = input.getValue();
       InferInputTensor.Builder description =
@@ -80,7 +80,7 @@ record GrpcRequest(ModelInferRequest message, List<MemorySegment> raw) {
       if (tensor.slice() != null) {
         putSlice(tensor.slice(), description::putParameters);
       } else {
-        raw.add(outgoing.shareable(tensor.segment()));
+        raw.add(outgoing.shareable(tensor.memory()));
       }
       message.addInputs(description);
     }
@@ -118,11 +118,15 @@ record GrpcRequest(ModelInferRequest message, List<MemorySegment> raw) {
 
   private static InferParameter parameter(Object value) {
     InferParameter.Builder parameter = InferParameter.newBuilder();
-    return switch (value) {
-      case Boolean flag -> parameter.setBoolParam(flag).build();
-      case Long number -> parameter.setInt64Param(number).build();
-      case Double number -> parameter.setDoubleParam(number).build();
-      default -> parameter.setStringParam((String) value).build();
-    };
+    if (value instanceof Boolean flag) {
+      parameter.setBoolParam(flag);
+    } else if (value instanceof Long number) {
+      parameter.setInt64Param(number);
+    } else if (value instanceof Double number) {
+      parameter.setDoubleParam(number);
+    } else {
+      parameter.setStringParam((String) value);
+    }
+    return parameter.build();
   }
 }

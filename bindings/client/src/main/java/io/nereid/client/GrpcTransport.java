@@ -77,7 +77,7 @@ final class GrpcTransport implements Transport {
     if (compression == Compression.DEFLATE) {
       throw new IllegalArgumentException("expected GZIP or NONE over gRPC, got DEFLATE");
     }
-    long connectMs = Math.clamp(options.connectTimeout().toMillis(), 1, Integer.MAX_VALUE);
+    long connectMs = Math.max(1, Math.min(options.connectTimeout().toMillis(), Integer.MAX_VALUE));
     // Nothing that its threads run here takes long, so none of it needs an executor.
     NettyChannelBuilder builder =
         NettyChannelBuilder.forAddress(

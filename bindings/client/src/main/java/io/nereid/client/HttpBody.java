@@ -110,7 +110,8 @@ final class HttpBody implements HttpRequest.BodyPublisher {
       boolean gzip = how == Compression.GZIP;
       CRC32 checksum = new CRC32();
       long byteSize = 0;
-      try (Deflater deflater = new Deflater(Deflater.DEFAULT_COMPRESSION, gzip)) {
+      Deflater deflater = new Deflater(Deflater.DEFAULT_COMPRESSION, gzip);
+      try {
         if (gzip) {
           chunk.put(GZIP_HEAD);
         }
@@ -128,6 +129,8 @@ final class HttpBody implements HttpRequest.BodyPublisher {
         while (!deflater.finished()) {
           deflate(deflater);
         }
+      } finally {
+        deflater.end();
       }
       if (gzip) {
         if (chunk.remaining() < GZIP_TAIL_BYTES) {
@@ -153,7 +156,7 @@ final class HttpBody implements HttpRequest.BodyPublisher {
     }
 
     private ByteBuffer newChunk() {
-      return outgoing.take(CHUNK_BYTES).asByteBuffer();
+      return outgoing.take(CHUNK_BYTES);
     }
   }
 }

@@ -68,31 +68,38 @@ final class HttpFailures {
 
   /** No reply, or not a whole one. */
   static InferenceException of(Throwable failure, boolean begun) {
-    return switch (failure) {
-      case CompletionException wrapped when wrapped.getCause() != null ->
-          of(wrapped.getCause(), begun);
-      case InferenceException known -> known;
-      case CancellationException e ->
-          new InferenceException(StatusCode.CANCELLED, "the call was cancelled", e);
-      case ConnectException e -> unreachable(e);
-      case HttpConnectTimeoutException e -> unreachable(e);
-      case SSLHandshakeException e ->
-          new InferenceException(
-              StatusCode.UNAVAILABLE, "no TLS connection came about: " + e.getMessage(), e);
-      case IOException e when e.getCause() instanceof InferenceException known -> known;
-      case IOException e ->
-          InferenceException.builder(
-                  StatusCode.UNAVAILABLE,
-                  begun
-                      ? "the connection ended within the reply: " + e.getMessage()
-                      : "the connection ended before a reply: " + e.getMessage())
-              .cause(e)
-              .worthRetrying(!begun)
-              .build();
-      default ->
-          new InferenceException(
-              StatusCode.UNKNOWN, "the request failed in the client: " + failure, failure);
-    };
+    if (failure instanceof CompletionException && failure.getCause() != null) {
+      return of(failure.getCause(), begun);
+    }
+    if (failure instanceof InferenceException known) {
+      return known;
+    }
+    if (failure instanceof CancellationException) {
+      return new InferenceException(StatusCode.CANCELLED, "the call was cancelled", failure);
+    }
+    if (failure instanceof ConnectException || failure instanceof HttpConnectTimeoutException) {
+      return unreachable((IOException) failure);
+    }
+    if (failure instanceof SSLHandshakeException) {
+      return new InferenceException(
+          StatusCode.UNAVAILABLE, "no TLS connection came about: " + failure.getMessage(), failure);
+    }
+    if (failure instanceof IOException e) {
+      return e.getCause() instanceof InferenceException known ? known : broken(e, begun);
+    }
+    return new InferenceException(
+        StatusCode.UNKNOWN, "the request failed in the client: " + failure, failure);
+  }
+
+  private static InferenceException broken(IOException cause, boolean begun) {
+    return InferenceException.builder(
+            StatusCode.UNAVAILABLE,
+            begun
+                ? "the connection ended within the reply: " + cause.getMessage()
+                : "the connection ended before a reply: " + cause.getMessage())
+        .cause(cause)
+        .worthRetrying(!begun)
+        .build();
   }
 
   private static InferenceException unreachable(IOException cause) {

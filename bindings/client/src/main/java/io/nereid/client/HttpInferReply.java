@@ -1,7 +1,7 @@
 package io.nereid.client;
 
 import io.nereid.types.DataType;
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -64,14 +64,14 @@ final class HttpInferReply {
       readMembers(parser);
     }
     InferResponse response = new InferResponse(modelName, modelVersion, id, parameters, leases);
-    MemorySegment binary = reply.binarySegment();
-    long at = 0;
+    ByteBuffer binary = reply.binaryPart();
+    int at = 0;
     for (Output output : outputs) {
       at += add(output, binary, at, response);
     }
-    if (at != binary.byteSize()) {
+    if (at != binary.limit()) {
       throw InferenceException.malformed(
-          "its outputs have " + at + " bytes of binary data, and it has " + binary.byteSize());
+          "its outputs have " + at + " bytes of binary data, and it has " + binary.limit());
     }
     return response;
   }
@@ -166,7 +166,7 @@ final class HttpInferReply {
   }
 
   /** Adds an output; returns how much of the binary data is its own. */
-  private long add(Output output, MemorySegment binary, long at, InferResponse response) {
+  private int add(Output output, ByteBuffer binary, int at, InferResponse response) {
     DataType type = ReplyTensors.dataType(output.datatype, output.name);
     boolean hasData = output.dataAt >= 0 || output.parameters.containsKey("binary_data_size");
     boolean saysShared = output.parameters.containsKey(ReplyTensors.REGION);
@@ -177,21 +177,21 @@ final class HttpInferReply {
       response.add(output.name, shared);
       return 0;
     }
-    MemorySegment data;
+    ByteBuffer data;
     long size = 0;
     if (output.parameters.get("binary_data_size") instanceof Long binarySize) {
       size = binarySize;
-      if (size < 0 || size > binary.byteSize() - at) {
+      if (size < 0 || size > binary.limit() - at) {
         throw InferenceException.malformed(
             "output '"
                 + output.name
                 + "' has "
                 + size
                 + " bytes of binary data, "
-                + (binary.byteSize() - at)
+                + (binary.limit() - at)
                 + " are left");
       }
-      data = binary.asSlice(at, size);
+      data = Buffers.slice(binary, at, (int) size);
     } else if (output.dataAt >= 0) {
       data = readData(output, type);
     } else {
@@ -199,10 +199,10 @@ final class HttpInferReply {
     }
     response.add(
         output.name, ReplyTensors.withData(response, output.name, type, data, output.shape));
-    return size;
+    return (int) size;
   }
 
-  private MemorySegment readData(Output output, DataType type) {
+  private ByteBuffer readData(Output output, DataType type) {
     long count = ReplyTensors.elementCount(output.name, output.shape);
     int length = reply.textLength() - output.dataAt;
     // An element takes two characters at least: a count that cannot be right allocates nothing.
@@ -222,8 +222,8 @@ final class HttpInferReply {
       }
       MemoryPool.Lease lease = pool.take(count * type.byteSize());
       leases.add(lease);
-      reader.read(lease.segment());
-      return lease.segment().asReadOnly();
+      reader.read(lease.buffer());
+      return lease.buffer();
     }
   }
 }

@@ -1,12 +1,10 @@
 package io.nereid.client;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
 import io.nereid.client.ClientOptions.Compression;
 import io.nereid.types.DataType;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.Buffer;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +12,7 @@ import java.util.Map;
 /** Writes an infer request as the body of an HTTP request: JSON, and behind it binary data. */
 final class HttpInferRequest {
 
-  /** Up to here everything goes into one array, which costs less than views of segments. */
+  /** Up to here everything goes into one array, which costs less than views. */
   private static final int MOST_SMALL_BYTES = 16 << 10;
 
   private final HttpBody body;
@@ -39,7 +37,7 @@ final class HttpInferRequest {
       Compression compression,
       MemoryPool.Outgoing outgoing) {
     JsonWriter json = new JsonWriter();
-    List<MemorySegment> data = new ArrayList<>();
+    List<Buffer> data = new ArrayList<>();
     json.raw('{');
     request.id().ifPresent(id -> json.raw("\"id\":").string(id).raw(','));
     writeParameters(request, binaryData, json);
@@ -81,16 +79,15 @@ final class HttpInferRequest {
   }
 
   private static void writeInput(
-      String name, Tensor tensor, boolean binaryData, List<MemorySegment> data, JsonWriter json) {
+      String name, Tensor tensor, boolean binaryData, List<Buffer> data, JsonWriter json) {
     json.raw("{\"name\":").string(name).raw(",\"shape\":").shape(tensor.rawShape());
     json.raw(",\"datatype\":\"").raw(tensor.dataType().name()).raw('"');
     if (tensor.slice() != null) {
       json.raw(",\"parameters\":{");
       writeSlice(tensor.slice(), json).raw("}}");
     } else if (binaryData) {
-      MemorySegment segment = tensor.segment();
-      json.raw(",\"parameters\":{\"binary_data_size\":").number(segment.byteSize()).raw("}}");
-      data.add(segment);
+      json.raw(",\"parameters\":{\"binary_data_size\":").number(tensor.byteSize()).raw("}}");
+      data.add(tensor.memory());
     } else {
       json.raw(",\"data\":");
       writeData(name, tensor, json);
@@ -128,28 +125,20 @@ final class HttpInferRequest {
   }
 
   private static List<ByteBuffer> buffers(
-      JsonWriter json, List<MemorySegment> data, MemoryPool.Outgoing outgoing) {
+      JsonWriter json, List<Buffer> data, MemoryPool.Outgoing outgoing) {
     long size = json.size();
-    for (MemorySegment segment : data) {
-      size += segment.byteSize();
+    for (Buffer memory : data) {
+      size += Buffers.byteSize(memory);
     }
     if (size <= MOST_SMALL_BYTES) {
-      byte[] all = new byte[(int) size];
-      System.arraycopy(json.array(), 0, all, 0, json.size());
-      MemorySegment to = MemorySegment.ofArray(all);
-      long at = json.size();
-      for (MemorySegment segment : data) {
-        MemorySegment.copy(
-            segment, ValueLayout.JAVA_BYTE, 0, to, ValueLayout.JAVA_BYTE, at, segment.byteSize());
-        at += segment.byteSize();
-      }
-      return List.of(ByteBuffer.wrap(all));
+      ByteBuffer all = ByteBuffer.allocate((int) size).order(ByteOrder.LITTLE_ENDIAN);
+      all.put(json.array(), 0, json.size());
+      data.forEach(memory -> Buffers.copy(memory, all));
+      return List.of(all.flip());
     }
     List<ByteBuffer> buffers = new ArrayList<>();
     buffers.add(ByteBuffer.wrap(json.array(), 0, json.size()));
-    for (MemorySegment segment : data) {
-      outgoing.addViews(segment, buffers);
-    }
+    data.forEach(memory -> buffers.add(outgoing.shareable(memory)));
     return buffers;
   }
 
@@ -170,31 +159,30 @@ final class HttpInferRequest {
         json.string(values[i]);
       }
     } else {
-      MemorySegment data = tensor.segment();
-      long count = data.byteSize() / type.byteSize();
-      for (long i = 0; i < count; i++) {
-        if (i > 0) {
+      ByteBuffer data = tensor.byteBuffer();
+      for (boolean first = true; data.hasRemaining(); first = false) {
+        if (!first) {
           json.raw(',');
         }
-        element(type, data, i, json);
+        element(type, data, json);
       }
     }
     json.raw(']');
   }
 
-  private static void element(DataType type, MemorySegment data, long i, JsonWriter json) {
+  private static void element(DataType type, ByteBuffer data, JsonWriter json) {
     switch (type) {
-      case BOOL -> json.raw(data.get(JAVA_BYTE, i) == 0 ? "false" : "true");
-      case INT8 -> json.number(data.get(JAVA_BYTE, i));
-      case UINT8 -> json.number(Byte.toUnsignedLong(data.get(JAVA_BYTE, i)));
-      case INT16 -> json.number(data.get(Layouts.SHORT, i * Short.BYTES));
-      case UINT16 -> json.number(Short.toUnsignedLong(data.get(Layouts.SHORT, i * Short.BYTES)));
-      case INT32 -> json.number(data.get(Layouts.INT, i * Integer.BYTES));
-      case UINT32 -> json.number(Integer.toUnsignedLong(data.get(Layouts.INT, i * Integer.BYTES)));
-      case INT64 -> json.number(data.get(Layouts.LONG, i * Long.BYTES));
-      case UINT64 -> json.raw(Long.toUnsignedString(data.get(Layouts.LONG, i * Long.BYTES)));
-      case FP32 -> json.raw(Float.toString(data.get(Layouts.FLOAT, i * Float.BYTES)));
-      case FP64 -> json.raw(Double.toString(data.get(Layouts.DOUBLE, i * Double.BYTES)));
+      case BOOL -> json.raw(data.get() == 0 ? "false" : "true");
+      case INT8 -> json.number(data.get());
+      case UINT8 -> json.number(Byte.toUnsignedLong(data.get()));
+      case INT16 -> json.number(data.getShort());
+      case UINT16 -> json.number(Short.toUnsignedLong(data.getShort()));
+      case INT32 -> json.number(data.getInt());
+      case UINT32 -> json.number(Integer.toUnsignedLong(data.getInt()));
+      case INT64 -> json.number(data.getLong());
+      case UINT64 -> json.raw(Long.toUnsignedString(data.getLong()));
+      case FP32 -> json.raw(Float.toString(data.getFloat()));
+      case FP64 -> json.raw(Double.toString(data.getDouble()));
       case FP16, BF16, BYTES -> throw new IllegalStateException(type + " is not written here");
     }
   }

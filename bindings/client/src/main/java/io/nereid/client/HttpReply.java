@@ -2,7 +2,6 @@ package io.nereid.client;
 
 import io.nereid.client.ClientOptions.Compression;
 import io.nereid.types.StatusCode;
-import java.lang.foreign.MemorySegment;
 import java.net.http.HttpHeaders;
 import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
@@ -29,17 +28,17 @@ record HttpReply(
     byte[] text,
     int textLength,
     MemoryPool.Lease binary,
-    long binarySize) {
+    int binarySize) {
 
   boolean isSuccess() {
     return status / 100 == 2;
   }
 
   /** The part behind the JSON; empty when there is none. */
-  MemorySegment binarySegment() {
+  ByteBuffer binaryPart() {
     return binary == null
-        ? MemorySegment.ofArray(new byte[0])
-        : binary.segment().asSlice(0, binarySize).asReadOnly();
+        ? ByteBuffer.allocate(0)
+        : Buffers.slice(binary.buffer(), 0, binarySize).asReadOnlyBuffer();
   }
 
   /**
@@ -82,7 +81,7 @@ record HttpReply(
     private byte[] text;
     private int textSize;
     private MemoryPool.Lease binary;
-    private long binarySize;
+    private int binarySize;
 
     Reader(MemoryPool pool, long mostBytes, Compression accepted) {
       this.pool = pool;
@@ -239,21 +238,20 @@ record HttpReply(
     }
 
     private void appendBinary(ByteBuffer buffer) {
-      long needed = binarySize + buffer.remaining();
-      if (binary == null || needed > binary.segment().byteSize()) {
+      long needed = (long) binarySize + buffer.remaining();
+      if (binary == null || needed > binary.byteSize()) {
         grow(needed);
       }
-      MemorySegment from = MemorySegment.ofBuffer(buffer);
-      MemorySegment.copy(from, 0, binary.segment(), binarySize, from.byteSize());
-      binarySize = needed;
+      binary.buffer().put(binarySize, buffer, buffer.position(), buffer.remaining());
+      binarySize = (int) needed;
     }
 
     /** In a chunked body: how much there will be is not known. */
     private void grow(long needed) {
       MemoryPool.Lease old = binary;
-      binary = pool.take(Math.min(mostBytes, Math.max(needed, 2 * binarySize)));
+      binary = pool.take(Math.min(mostBytes, Math.max(needed, 2L * binarySize)));
       if (old != null) {
-        MemorySegment.copy(old.segment(), 0, binary.segment(), 0, binarySize);
+        binary.buffer().put(0, old.buffer(), 0, binarySize);
         old.close();
       }
     }

@@ -49,7 +49,7 @@ final class HttpTransport implements Transport {
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(options.connectTimeout())
-            .executor(task -> Thread.ofVirtual().name("nrd-client-http").start(task));
+            .executor(Platform.executor("nrd-client-http"));
     if (tls) {
       builder.sslContext(Tls.context(options.tls()));
     }
@@ -382,6 +382,6 @@ final class HttpTransport implements Transport {
 
   @Override
   public void close() {
-    http.shutdownNow();
+    Platform.shutdown(http);
   }
 }

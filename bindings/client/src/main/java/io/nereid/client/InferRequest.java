@@ -210,7 +210,7 @@ public final class InferRequest {
     }
 
     private static Duration positive(Duration duration) {
-      if (!duration.isPositive()) {
+      if (duration.isZero() || duration.isNegative()) {
         throw new IllegalArgumentException("expected a duration above 0, got " + duration);
       }
       return duration;

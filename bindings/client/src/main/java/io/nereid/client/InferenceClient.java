@@ -123,7 +123,7 @@ public final class InferenceClient implements AutoCloseable {
       throw InferenceException.malformed(
           "statistics of one version have " + all.size() + " entries");
     }
-    return all.getFirst();
+    return all.get(0);
   }
 
   // ---- The model repository --------------------------------------------------------------------

@@ -3,8 +3,8 @@ package io.nereid.client;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
 import java.io.ByteArrayOutputStream;
-import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -34,18 +34,18 @@ final class JsonTensorReader {
   }
 
   /** Reads elements of a fixed size into memory that holds them all. */
-  void read(MemorySegment to) {
+  void read(ByteBuffer to) {
     long index = 0;
     for (JsonToken token = next(); token != null; token = next()) {
       checkCount(index < count, index);
-      Layouts.put(to, type.byteSize(), index, bits(index, token));
+      Buffers.put(to, type.byteSize(), bits(index, token));
       index++;
     }
     checkCount(index == count, index);
   }
 
   /** Reads strings as {@link DataType#BYTES}. */
-  MemorySegment readBytes() {
+  ByteBuffer readBytes() {
     ByteArrayOutputStream encoded = new ByteArrayOutputStream();
     long index = 0;
     for (JsonToken token = next(); token != null; token = next()) {
@@ -61,7 +61,7 @@ final class JsonTensorReader {
       index++;
     }
     checkCount(index == count, index);
-    return MemorySegment.ofArray(encoded.toByteArray());
+    return ByteBuffer.wrap(encoded.toByteArray());
   }
 
   /** The next element; null at the end of the outermost array. */

@@ -65,17 +65,20 @@ final class JsonWriter {
 
   /** A boolean, number or string; null; or a map or a list of such values. */
   JsonWriter value(Object value) {
-    return switch (value) {
-      case null -> raw("null");
-      case String text -> string(text);
-      case Boolean truth -> raw(truth.toString());
-      case Number number -> raw(number.toString());
-      case Map<?, ?> members -> object(members);
-      case Iterable<?> elements -> array(elements);
-      default ->
-          throw new IllegalArgumentException(
-              "expected what JSON can hold, got a " + value.getClass().getName());
-    };
+    if (value instanceof String text) {
+      return string(text);
+    }
+    if (value == null || value instanceof Boolean || value instanceof Number) {
+      return raw(String.valueOf(value));
+    }
+    if (value instanceof Map<?, ?> members) {
+      return object(members);
+    }
+    if (value instanceof Iterable<?> elements) {
+      return array(elements);
+    }
+    throw new IllegalArgumentException(
+        "expected what JSON can hold, got a " + value.getClass().getName());
   }
 
   private JsonWriter object(Map<?, ?> members) {

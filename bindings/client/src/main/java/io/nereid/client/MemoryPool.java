@@ -1,8 +1,7 @@
 package io.nereid.client;
 
 import io.nereid.types.StatusCode;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,13 +21,16 @@ final class MemoryPool {
   /** Below this an array of the heap is cheaper. */
   private static final int LEAST_NATIVE_BYTES = 4096;
 
-  private static final long ALIGNMENT = 64;
+  private static final int ALIGNMENT = 64;
+
+  /** Buffers cannot be larger, and begin at an aligned address. */
+  static final int MOST_BYTES = (Integer.MAX_VALUE / ALIGNMENT - 1) * ALIGNMENT;
 
   private final long mostIdleBytes;
   private final AtomicLong idleBytes = new AtomicLong();
 
   /** Chunks at rest by their size. */
-  private final ConcurrentMap<Long, ConcurrentLinkedDeque<MemorySegment>> idle =
+  private final ConcurrentMap<Integer, ConcurrentLinkedDeque<ByteBuffer>> idle =
       new ConcurrentHashMap<>();
 
   /** Keeps at most {@code mostIdleBytes} while nobody uses them. */
@@ -38,23 +40,30 @@ final class MemoryPool {
 
   /** Memory of exactly this size, with any content. */
   Lease take(long byteSize) {
-    if (byteSize < LEAST_NATIVE_BYTES) {
-      return new Lease(MemorySegment.ofArray(new byte[(int) byteSize]), null);
+    if (byteSize > MOST_BYTES) {
+      throw new InferenceException(
+          StatusCode.RESOURCE_EXHAUSTED,
+          "tensors of a message can have " + MOST_BYTES + " bytes, these have " + byteSize);
     }
-    long chunkSize = chunkSize(byteSize);
-    ConcurrentLinkedDeque<MemorySegment> chunks = idle.get(chunkSize);
-    MemorySegment chunk = chunks == null ? null : chunks.pollFirst();
+    int size = (int) byteSize;
+    if (size < LEAST_NATIVE_BYTES) {
+      return new Lease(ByteBuffer.allocate(size), null);
+    }
+    int chunkSize = chunkSize(size);
+    ConcurrentLinkedDeque<ByteBuffer> chunks = idle.get(chunkSize);
+    ByteBuffer chunk = chunks == null ? null : chunks.pollFirst();
     if (chunk == null) {
       chunk = allocate(chunkSize);
     } else {
       idleBytes.addAndGet(-chunkSize);
     }
-    return new Lease(chunk.asSlice(0, byteSize), chunk);
+    return new Lease(Buffers.slice(chunk, 0, size), chunk);
   }
 
-  private static MemorySegment allocate(long chunkSize) {
+  private static ByteBuffer allocate(int chunkSize) {
     try {
-      return Arena.ofAuto().allocate(chunkSize, ALIGNMENT);
+      ByteBuffer memory = ByteBuffer.allocateDirect(chunkSize + ALIGNMENT);
+      return memory.alignedSlice(ALIGNMENT).slice(0, chunkSize);
     } catch (OutOfMemoryError e) {
       throw new InferenceException(
           StatusCode.RESOURCE_EXHAUSTED, "no memory for a tensor of " + chunkSize + " bytes", e);
@@ -62,9 +71,9 @@ final class MemoryPool {
   }
 
   /** The next quarter step between powers of two: at most a fifth is wasted. */
-  private static long chunkSize(long byteSize) {
-    long step = Math.max(LEAST_NATIVE_BYTES, Long.highestOneBit(byteSize) / 4);
-    return Math.ceilDiv(byteSize, step) * step;
+  private static int chunkSize(int byteSize) {
+    long step = Math.max(LEAST_NATIVE_BYTES, Integer.highestOneBit(byteSize) / 4);
+    return (int) Math.min(MOST_BYTES, (byteSize + step - 1) / step * step);
   }
 
   /** Bytes that nobody uses. */
@@ -74,23 +83,28 @@ final class MemoryPool {
 
   /** Memory in use; closing it gives it back, once. */
   final class Lease implements AutoCloseable {
-    private final MemorySegment segment;
-    private final MemorySegment chunk; // null: of the heap
+    private final ByteBuffer memory;
+    private final ByteBuffer chunk; // null: of the heap
     private final AtomicBoolean closed = new AtomicBoolean();
 
-    private Lease(MemorySegment segment, MemorySegment chunk) {
-      this.segment = segment;
+    private Lease(ByteBuffer memory, ByteBuffer chunk) {
+      this.memory = memory;
       this.chunk = chunk;
     }
 
-    MemorySegment segment() {
-      return segment;
+    int byteSize() {
+      return memory.limit();
+    }
+
+    /** A little-endian view of all of it. */
+    ByteBuffer buffer() {
+      return Buffers.view(memory);
     }
 
     /** The same memory, of which only the first bytes count. In place of this one. */
-    Lease first(long byteSize) {
+    Lease first(int byteSize) {
       closed.set(true);
-      return new Lease(segment.asSlice(0, byteSize), chunk);
+      return new Lease(Buffers.slice(memory, 0, byteSize), chunk);
     }
 
     @Override
@@ -98,7 +112,7 @@ final class MemoryPool {
       if (chunk == null || !closed.compareAndSet(false, true)) {
         return;
       }
-      long size = chunk.byteSize();
+      int size = chunk.capacity();
       if (idleBytes.addAndGet(size) > mostIdleBytes) {
         idleBytes.addAndGet(-size);
         return;
@@ -113,12 +127,6 @@ final class MemoryPool {
    */
   static final class Outgoing implements AutoCloseable {
 
-    /** A thread that is not the caller, to ask whether others may use a segment. */
-    private static final Thread OTHER = Thread.ofPlatform().unstarted(() -> {});
-
-    /** Buffers cannot be larger than 2^31 - 1 bytes. */
-    private static final long MOST_VIEW_BYTES = 1 << 30;
-
     private final MemoryPool pool;
     private final List<MemoryPool.Lease> copies = new ArrayList<>();
 
@@ -126,27 +134,18 @@ final class MemoryPool {
       this.pool = pool;
     }
 
-    MemorySegment shareable(MemorySegment segment) {
-      if (segment.isNative() && segment.isAccessibleBy(OTHER)) {
-        return segment;
+    ByteBuffer shareable(Buffer memory) {
+      if (memory instanceof ByteBuffer && Platform.isShared((ByteBuffer) memory)) {
+        return Buffers.view((ByteBuffer) memory);
       }
-      return take(segment.byteSize()).copyFrom(segment);
+      return Buffers.copy(memory, take(Buffers.byteSize(memory))).flip();
     }
 
     /** Memory to write to. */
-    MemorySegment take(long byteSize) {
+    ByteBuffer take(long byteSize) {
       MemoryPool.Lease lease = pool.take(byteSize);
       copies.add(lease);
-      return lease.segment();
-    }
-
-    /** Adds views of everything in the segment. */
-    void addViews(MemorySegment segment, List<ByteBuffer> to) {
-      MemorySegment shareable = shareable(segment);
-      for (long at = 0; at < shareable.byteSize(); at += MOST_VIEW_BYTES) {
-        long size = Math.min(MOST_VIEW_BYTES, shareable.byteSize() - at);
-        to.add(shareable.asSlice(at, size).asByteBuffer());
-      }
+      return lease.buffer();
     }
 
     /** Gives the copies back. Only when it is certain that nobody reads them any more. */

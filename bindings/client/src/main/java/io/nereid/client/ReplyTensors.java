@@ -2,7 +2,7 @@ package io.nereid.client;
 
 import io.nereid.types.DataType;
 import io.nereid.types.Shapes;
-import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import java.util.Map;
 
 /**
@@ -39,10 +39,11 @@ final class ReplyTensors {
   }
 
   static Tensor withData(
-      InferResponse owner, String output, DataType type, MemorySegment data, long[] shape) {
+      InferResponse owner, String output, DataType type, ByteBuffer data, long[] shape) {
     long count = elementCount(output, shape);
     if (type.isFixedSize()
-        && (data.byteSize() / type.byteSize() != count || data.byteSize() % type.byteSize() != 0)) {
+        && (data.remaining() / type.byteSize() != count
+            || data.remaining() % type.byteSize() != 0)) {
       throw InferenceException.malformed(
           "output '"
               + output
@@ -51,10 +52,10 @@ final class ReplyTensors {
               + " elements of "
               + type
               + " by its shape, and "
-              + data.byteSize()
+              + data.remaining()
               + " bytes");
     }
-    return Tensor.ofResponse(owner, type, data.asReadOnly(), null, shape);
+    return Tensor.ofResponse(owner, type, data.asReadOnlyBuffer(), null, shape);
   }
 
   /**
@@ -84,7 +85,7 @@ final class ReplyTensors {
       Map<String, Object> parameters,
       long[] shape) {
     SharedMemory.Slice slice = request == null ? told(parameters) : asked(request, output);
-    MemorySegment mapped = slice.mapped();
+    ByteBuffer mapped = slice.mapped();
     long count = elementCount(output, shape);
     long size = slice.byteSize();
     if (type.isFixedSize()) {
@@ -101,7 +102,8 @@ final class ReplyTensors {
               + " bytes, in shared memory of "
               + slice.byteSize());
     }
-    MemorySegment data = mapped == null ? null : mapped.asSlice(0, size).asReadOnly();
+    ByteBuffer data =
+        mapped == null ? null : Buffers.slice(mapped, 0, (int) size).asReadOnlyBuffer();
     return Tensor.ofResponse(owner, type, data, slice, shape);
   }
 

@@ -161,21 +161,25 @@ final class ServerReplies {
     }
 
     long number(String name) {
-      return switch (values.get(name)) {
-        case null -> 0;
-        case Number number -> number.longValue();
-        case Object other ->
-            throw InferenceException.malformed("'" + name + "' is no number: " + other);
-      };
+      Object value = values.get(name);
+      if (value == null) {
+        return 0;
+      }
+      if (value instanceof Number number) {
+        return number.longValue();
+      }
+      throw InferenceException.malformed("'" + name + "' is no number: " + value);
     }
 
     List<?> elements(String name) {
-      return switch (values.get(name)) {
-        case null -> List.of();
-        case List<?> elements -> elements;
-        case Object other ->
-            throw InferenceException.malformed("'" + name + "' is no array: " + other);
-      };
+      Object value = values.get(name);
+      if (value == null) {
+        return List.of();
+      }
+      if (value instanceof List<?> elements) {
+        return elements;
+      }
+      throw InferenceException.malformed("'" + name + "' is no array: " + value);
     }
 
     List<String> strings(String name) {

@@ -2,8 +2,6 @@ package io.nereid.client;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
@@ -17,8 +15,8 @@ import java.util.Set;
 /**
  * POSIX shared memory of this machine, made and mapped here, for tensors that a server on the same
  * machine reads and writes in place. Register it with {@link
- * InferenceClient#registerSharedMemory(SharedMemory)}. Closing it unmaps and removes it: unregister
- * it before, and use no slice of it afterwards.
+ * InferenceClient#registerSharedMemory(SharedMemory)}. Closing it removes it: unregister it before,
+ * and use no slice of it afterwards. The garbage collector unmaps it once no buffer of it is left.
  */
 public final class SharedMemory implements AutoCloseable {
 
@@ -29,13 +27,13 @@ public final class SharedMemory implements AutoCloseable {
 
   private final String key;
   private final Path file;
-  private final Arena arena;
-  private final MemorySegment memory;
+  private final int byteSize;
+  private volatile ByteBuffer memory; // null: it is closed
 
-  private SharedMemory(String key, Path file, Arena arena, MemorySegment memory) {
+  private SharedMemory(String key, Path file, ByteBuffer memory) {
     this.key = key;
     this.file = file;
-    this.arena = arena;
+    this.byteSize = memory.capacity();
     this.memory = memory;
   }
 
@@ -43,15 +41,15 @@ public final class SharedMemory implements AutoCloseable {
    * Makes a region that only this user can open, filled with zeroes.
    *
    * @param key its name in the system, as for {@code shm_open}: {@code /} and then no other
-   * @param byteSize its size, which is taken from the machine's memory now
+   * @param byteSize its size, which is taken from the machine's memory now; below 2<sup>31</sup>
    */
   public static SharedMemory create(String key, long byteSize) {
     if (!key.startsWith("/") || key.length() < 2 || key.indexOf('/', 1) >= 0) {
       throw new IllegalArgumentException(
           "expected a key like '/name', with no other slash, got '" + key + "'");
     }
-    if (byteSize <= 0) {
-      throw new IllegalArgumentException("expected a size above 0, got " + byteSize);
+    if (byteSize <= 0 || byteSize > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("expected a size above 0 and below 2^31, got " + byteSize);
     }
     Path file = DIRECTORY.resolve(key.substring(1));
     try (FileChannel channel =
@@ -70,7 +68,6 @@ public final class SharedMemory implements AutoCloseable {
 
   private static SharedMemory map(String key, Path file, FileChannel channel, long byteSize)
       throws IOException {
-    Arena arena = Arena.ofShared();
     try {
       // Written, not only extended: without room the first access would fault instead.
       ByteBuffer zeroes = ByteBuffer.allocateDirect((int) Math.min(ZEROES_BYTES, byteSize));
@@ -78,10 +75,9 @@ public final class SharedMemory implements AutoCloseable {
         zeroes.clear().limit((int) Math.min(zeroes.capacity(), byteSize - position));
         position += channel.write(zeroes, position);
       }
-      MemorySegment memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, byteSize, arena);
-      return new SharedMemory(key, file, arena, memory);
+      ByteBuffer memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, byteSize);
+      return new SharedMemory(key, file, memory);
     } catch (IOException | RuntimeException | Error e) {
-      arena.close();
       Files.deleteIfExists(file);
       throw e;
     }
@@ -99,24 +95,30 @@ public final class SharedMemory implements AutoCloseable {
 
   /** Its size. */
   public long byteSize() {
-    return memory.byteSize();
+    return byteSize;
   }
 
-  /** All of it. */
-  public MemorySegment segment() {
-    return memory;
+  /** A little-endian view of all of it. */
+  public ByteBuffer byteBuffer() {
+    ByteBuffer open = memory;
+    if (open == null) {
+      throw new IllegalStateException("shared memory '" + key + "' is closed");
+    }
+    return Buffers.view(open);
   }
 
   /** A part of it, for a tensor. */
   public Slice slice(long offset, long byteSize) {
-    return new Slice(name(), offset, byteSize, memory.asSlice(offset, byteSize));
+    Objects.checkFromIndexSize(offset, byteSize, (long) this.byteSize);
+    return new Slice(
+        name(), offset, byteSize, Buffers.slice(byteBuffer(), (int) offset, (int) byteSize));
   }
 
-  /** Unmaps and removes it. Closing twice does nothing. */
+  /** Removes it. Closing twice does nothing. */
   @Override
   public void close() {
-    if (arena.scope().isAlive()) {
-      arena.close();
+    if (memory != null) {
+      memory = null;
       try {
         Files.deleteIfExists(file);
       } catch (IOException e) {
@@ -135,9 +137,9 @@ public final class SharedMemory implements AutoCloseable {
     private final String region;
     private final long offset;
     private final long byteSize;
-    private final MemorySegment mapped; // null: not mapped here
+    private final ByteBuffer mapped; // null: not mapped here
 
-    Slice(String region, long offset, long byteSize, MemorySegment mapped) {
+    Slice(String region, long offset, long byteSize, ByteBuffer mapped) {
       this.region = Objects.requireNonNull(region);
       if (offset < 0 || byteSize < 0) {
         throw new IllegalArgumentException(
@@ -168,15 +170,18 @@ public final class SharedMemory implements AutoCloseable {
       return byteSize;
     }
 
-    /** The memory; throws {@link IllegalStateException} when it is not mapped here. */
-    public MemorySegment segment() {
+    /**
+     * A little-endian view of the memory; throws {@link IllegalStateException} when it is not
+     * mapped here.
+     */
+    public ByteBuffer byteBuffer() {
       if (mapped == null) {
         throw new IllegalStateException("region '" + region + "' is not mapped here");
       }
-      return mapped;
+      return Buffers.view(mapped);
     }
 
-    MemorySegment mapped() {
+    ByteBuffer mapped() {
       return mapped;
     }
 

@@ -1,14 +1,16 @@
 package io.nereid.client;
 
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-
-import io.nereid.types.ByteStrings;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
 import io.nereid.types.Shapes;
-import java.lang.foreign.MemorySegment;
+import java.nio.Buffer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.DoubleBuffer;
+import java.nio.FloatBuffer;
+import java.nio.IntBuffer;
+import java.nio.LongBuffer;
+import java.nio.ShortBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
@@ -17,56 +19,56 @@ import java.util.Objects;
  * A datatype, a shape, and memory. A tensor made by one of the factories is a view of the caller's
  * memory, which must stay as it is until the call that sends it has ended. One of an {@link
  * InferResponse} can be used until the response is closed; afterwards its methods throw {@link
- * IllegalStateException}, and segments and buffers taken from it before must not be used any more.
+ * IllegalStateException}, and buffers taken from it before must not be used any more.
  *
- * <p>Elements are in row-major order and little-endian, and may lie at any address: read segments
- * with the unaligned layouts. Arrays that are given as shapes are kept: do not change them.
+ * <p>Elements are in row-major order and little-endian, and may lie at any address. A tensor has at
+ * most 2<sup>31</sup> - 1 bytes, as a buffer does. Arrays that are given as shapes are kept: do not
+ * change them.
  */
 public final class Tensor {
 
   private final InferResponse owner; // null: the caller's memory
   private final DataType dataType;
   private final long[] shape;
-  private final MemorySegment segment; // null: in shared memory that is not mapped here
+  private final Buffer memory; // null: in shared memory that is not mapped here
   private final SharedMemory.Slice slice; // null: the bytes themselves are sent
 
   private Tensor(
       InferResponse owner,
       DataType dataType,
-      MemorySegment segment,
+      Buffer memory,
       SharedMemory.Slice slice,
       long[] shape) {
     this.owner = owner;
     this.dataType = Objects.requireNonNull(dataType);
-    this.segment = segment;
+    this.memory = memory;
     this.slice = slice;
     this.shape = Objects.requireNonNull(shape);
   }
 
-  /** A tensor of a response; {@code segment} is null where it lies in memory not mapped here. */
+  /** A tensor of a response; {@code memory} is null where it lies in memory not mapped here. */
   static Tensor ofResponse(
       InferResponse owner,
       DataType type,
-      MemorySegment segment,
+      ByteBuffer memory,
       SharedMemory.Slice slice,
       long[] shape) {
-    return new Tensor(owner, type, segment, slice, shape);
+    return new Tensor(owner, type, memory, slice, shape);
   }
 
   // ---- Factories -------------------------------------------------------------------------------
 
   /**
-   * A tensor of any type over {@code segment}. Native memory that other threads may use is sent as
-   * it is; other memory is copied once.
+   * A tensor of any type over what remains of {@code buffer}, which is little-endian. Direct memory
+   * that other threads may use is sent as it is; other memory is copied once.
    */
-  public static Tensor of(DataType dataType, MemorySegment segment, long... shape) {
-    Shapes.checkByteSize(dataType, segment.byteSize(), shape);
-    return new Tensor(null, dataType, segment, null, shape);
+  public static Tensor of(DataType dataType, ByteBuffer buffer, long... shape) {
+    return over(dataType, Buffers.view(buffer), shape);
   }
 
-  /** A tensor of any type over what remains of {@code buffer}, which is little-endian. */
-  public static Tensor of(DataType dataType, ByteBuffer buffer, long... shape) {
-    return of(dataType, MemorySegment.ofBuffer(buffer), shape);
+  private static Tensor over(DataType dataType, Buffer memory, long[] shape) {
+    Shapes.checkByteSize(dataType, Buffers.byteSize(memory), shape);
+    return new Tensor(null, dataType, memory, null, shape);
   }
 
   /** A tensor that lies in shared memory the server knows; only its place is sent. */
@@ -77,22 +79,22 @@ public final class Tensor {
 
   /** An INT32 tensor over the array. */
   public static Tensor ofInts(int[] values, long... shape) {
-    return of(DataType.INT32, MemorySegment.ofArray(values), shape);
+    return over(DataType.INT32, IntBuffer.wrap(values), shape);
   }
 
   /** An INT64 tensor over the array. */
   public static Tensor ofLongs(long[] values, long... shape) {
-    return of(DataType.INT64, MemorySegment.ofArray(values), shape);
+    return over(DataType.INT64, LongBuffer.wrap(values), shape);
   }
 
   /** An FP32 tensor over the array. */
   public static Tensor ofFloats(float[] values, long... shape) {
-    return of(DataType.FP32, MemorySegment.ofArray(values), shape);
+    return over(DataType.FP32, FloatBuffer.wrap(values), shape);
   }
 
   /** An FP64 tensor over the array. */
   public static Tensor ofDoubles(double[] values, long... shape) {
-    return of(DataType.FP64, MemorySegment.ofArray(values), shape);
+    return over(DataType.FP64, DoubleBuffer.wrap(values), shape);
   }
 
   /** An FP16 or BF16 tensor with the nearest values. */
@@ -104,7 +106,7 @@ public final class Tensor {
     for (int i = 0; i < halves.length; i++) {
       halves[i] = HalfPrecision.ofFloat(dataType, values[i]);
     }
-    return of(dataType, MemorySegment.ofArray(halves), shape);
+    return over(dataType, ShortBuffer.wrap(halves), shape);
   }
 
   /** A BOOL tensor with the values. */
@@ -113,7 +115,7 @@ public final class Tensor {
     for (int i = 0; i < bytes.length; i++) {
       bytes[i] = (byte) (values[i] ? 1 : 0);
     }
-    return of(DataType.BOOL, MemorySegment.ofArray(bytes), shape);
+    return of(DataType.BOOL, ByteBuffer.wrap(bytes), shape);
   }
 
   /** A BYTES tensor with the strings in UTF-8. */
@@ -128,7 +130,21 @@ public final class Tensor {
   /** A BYTES tensor with the byte strings. */
   public static Tensor ofByteStrings(byte[][] values, long... shape) {
     Shapes.check(values.length, shape);
-    return of(DataType.BYTES, ByteStrings.encode(values), shape);
+    return of(DataType.BYTES, encode(values), shape);
+  }
+
+  /** The bytes of strings as a tensor has them: each behind its length in four bytes. */
+  static ByteBuffer encode(byte[][] values) {
+    long byteSize = (long) Integer.BYTES * values.length;
+    for (byte[] value : values) {
+      byteSize += value.length;
+    }
+    ByteBuffer encoded = ByteBuffer.allocate(Math.toIntExact(byteSize));
+    encoded.order(ByteOrder.LITTLE_ENDIAN);
+    for (byte[] value : values) {
+      encoded.putInt(value.length).put(value);
+    }
+    return encoded.flip();
   }
 
   // ---- What it is ------------------------------------------------------------------------------
@@ -150,32 +166,29 @@ public final class Tensor {
 
   /** Size of the memory. */
   public long byteSize() {
-    return segment == null ? slice.byteSize() : segment.byteSize();
+    return memory == null ? slice.byteSize() : Buffers.byteSize(memory);
   }
 
-  /** The memory; read-only when it belongs to a response. */
-  public MemorySegment segment() {
+  /**
+   * A little-endian view of the memory; read-only when it belongs to a response, a copy when the
+   * tensor was made of an array of numbers.
+   */
+  public ByteBuffer byteBuffer() {
+    return Buffers.bytes(memory());
+  }
+
+  /** The memory itself, whose position must stay. */
+  Buffer memory() {
     if (owner != null) {
       owner.checkOpen();
     }
-    if (segment == null) {
+    if (memory == null) {
       throw new IllegalStateException(
           "the tensor lies in shared memory region '"
               + slice.region()
               + "', which this slice of it does not map");
     }
-    return segment;
-  }
-
-  /** A little-endian view of the memory; read-only when it belongs to a response. */
-  public ByteBuffer byteBuffer() {
-    MemorySegment memory = segment();
-    // Segments over arrays of numbers have no view as bytes.
-    boolean viewable =
-        memory.isNative() || memory.heapBase().map(base -> base instanceof byte[]).orElse(true);
-    ByteBuffer buffer =
-        viewable ? memory.asByteBuffer() : ByteBuffer.wrap(memory.toArray(JAVA_BYTE));
-    return buffer.order(ByteOrder.LITTLE_ENDIAN);
+    return memory;
   }
 
   /** Where it lies when that is all that is sent; null: the bytes are. */
@@ -193,30 +206,45 @@ public final class Tensor {
   /** A copy of the elements of an INT32 or UINT32 tensor. */
   public int[] toIntArray() {
     require(dataType == DataType.INT32 || dataType == DataType.UINT32, "toIntArray");
-    return segment().toArray(Layouts.INT);
+    IntBuffer elements = byteBuffer().asIntBuffer();
+    int[] values = new int[elements.remaining()];
+    elements.get(values);
+    return values;
   }
 
   /** A copy of the elements of an INT64 or UINT64 tensor. */
   public long[] toLongArray() {
     require(dataType == DataType.INT64 || dataType == DataType.UINT64, "toLongArray");
-    return segment().toArray(Layouts.LONG);
+    LongBuffer elements = byteBuffer().asLongBuffer();
+    long[] values = new long[elements.remaining()];
+    elements.get(values);
+    return values;
   }
 
   /** A copy of the elements of a tensor with 16-bit elements; of FP16 and BF16 the bit patterns. */
   public short[] toShortArray() {
     require(dataType.byteSize() == Short.BYTES, "toShortArray");
-    return segment().toArray(Layouts.SHORT);
+    ShortBuffer elements = byteBuffer().asShortBuffer();
+    short[] values = new short[elements.remaining()];
+    elements.get(values);
+    return values;
   }
 
   /** A copy of the memory of a tensor of any type. */
   public byte[] toByteArray() {
-    return segment().toArray(JAVA_BYTE);
+    ByteBuffer bytes = byteBuffer();
+    byte[] values = new byte[bytes.remaining()];
+    bytes.get(values);
+    return values;
   }
 
   /** The elements of an FP32, FP16 or BF16 tensor. */
   public float[] toFloatArray() {
     if (dataType == DataType.FP32) {
-      return segment().toArray(Layouts.FLOAT);
+      FloatBuffer elements = byteBuffer().asFloatBuffer();
+      float[] values = new float[elements.remaining()];
+      elements.get(values);
+      return values;
     }
     require(dataType == DataType.FP16 || dataType == DataType.BF16, "toFloatArray");
     short[] halves = toShortArray();
@@ -230,7 +258,10 @@ public final class Tensor {
   /** A copy of the elements of an FP64 tensor. */
   public double[] toDoubleArray() {
     require(dataType == DataType.FP64, "toDoubleArray");
-    return segment().toArray(Layouts.DOUBLE);
+    DoubleBuffer elements = byteBuffer().asDoubleBuffer();
+    double[] values = new double[elements.remaining()];
+    elements.get(values);
+    return values;
   }
 
   /** The elements of a BOOL tensor. */
@@ -247,25 +278,30 @@ public final class Tensor {
   /** The elements of a BYTES tensor. */
   public byte[][] toByteStrings() {
     require(dataType == DataType.BYTES, "toByteStrings");
-    MemorySegment encoded = segment();
+    ByteBuffer encoded = byteBuffer();
     long count = elementCount();
-    long size = byteStringsSize(encoded, count);
-    if (size != encoded.byteSize()) {
+    int size = byteStringsSize(encoded, count);
+    if (size != encoded.limit()) {
       throw InferenceException.malformed(
-          (encoded.byteSize() - size)
+          (encoded.limit() - size)
               + " bytes follow the last of "
               + count
               + " elements of a BYTES tensor");
     }
-    return ByteStrings.decode(encoded, (int) count);
+    byte[][] values = new byte[(int) count][];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = new byte[encoded.getInt()];
+      encoded.get(values[i]);
+    }
+    return values;
   }
 
   /** The size of the first {@code count} elements of a BYTES tensor. */
-  static long byteStringsSize(MemorySegment encoded, long count) {
-    long at = 0;
+  static int byteStringsSize(ByteBuffer encoded, long count) {
+    int at = 0;
     for (long i = 0; i < count; i++) {
-      long left = encoded.byteSize() - at - Integer.BYTES;
-      long length = left < 0 ? 0 : Integer.toUnsignedLong(encoded.get(Layouts.INT, at));
+      long left = (long) encoded.limit() - at - Integer.BYTES;
+      long length = left < 0 ? 0 : Integer.toUnsignedLong(encoded.getInt(at));
       if (length > left) {
         throw InferenceException.malformed(
             "element "
@@ -275,10 +311,10 @@ public final class Tensor {
                 + " begins at byte "
                 + at
                 + " and ends beyond its "
-                + encoded.byteSize()
+                + encoded.limit()
                 + " bytes");
       }
-      at += Integer.BYTES + length;
+      at += Integer.BYTES + (int) length;
     }
     return at;
   }

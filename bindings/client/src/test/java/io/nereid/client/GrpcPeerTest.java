@@ -240,10 +240,7 @@ class GrpcPeerTest {
                 .infer((request, to) -> reply(to, calls.getAndIncrement() == 0 ? shared : compact))
                 .start();
         InferenceClient client = peer.connect()) {
-      region
-          .segment()
-          .asSlice(64, 8)
-          .copyFrom(java.lang.foreign.MemorySegment.ofArray(new float[] {1.5f, 2.5f}));
+      region.byteBuffer().putFloat(64, 1.5f).putFloat(68, 2.5f);
       InferRequest request =
           InferRequest.builder("m")
               .input("IN", Tensor.ofSharedMemory(DataType.FP32, region.slice(0, 8), 2))

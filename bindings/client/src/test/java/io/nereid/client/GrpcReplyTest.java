@@ -12,8 +12,6 @@ import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelStreamInferResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -58,7 +56,7 @@ class GrpcReplyTest {
 
   private MemoryPool.Lease lease(byte[] bytes) {
     MemoryPool.Lease lease = pool.take(bytes.length);
-    lease.segment().copyFrom(MemorySegment.ofArray(bytes));
+    lease.buffer().put(bytes);
     return lease;
   }
 
@@ -68,7 +66,7 @@ class GrpcReplyTest {
     for (int i = 0; i < reply.raw().size(); i++) {
       assertArrayEquals(
           expected.getRawOutputContents(i).toByteArray(),
-          reply.raw().get(i).toArray(ValueLayout.JAVA_BYTE));
+          ByteString.copyFrom(reply.raw().get(i)).toByteArray());
     }
   }
 

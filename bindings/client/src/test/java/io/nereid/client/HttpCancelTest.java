@@ -85,12 +85,11 @@ class HttpCancelTest {
       for (int i = 0; i < THREADS; i++) {
         Random random = new Random(i);
         threads.add(
-            Thread.ofVirtual()
-                .start(() -> {
-                  for (int call = 0; call < CALLS; call++) {
-                    call(client, random, failures, cancelled);
-                  }
-                }));
+            ScriptedServer.start(() -> {
+              for (int call = 0; call < CALLS; call++) {
+                call(client, random, failures, cancelled);
+              }
+            }));
       }
       for (Thread thread : threads) {
         thread.join();

@@ -5,10 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -81,12 +79,11 @@ class HttpRetryTest {
   }
 
   @Test
-  void memoryOfOneThreadIsSentAgainToo() throws Exception {
+  void memoryOfTheHeapIsSentAgainToo() throws Exception {
     try (ScriptedServer server = busy(1, "");
-        InferenceClient client = server.connect(INSISTENT);
-        Arena arena = Arena.ofConfined()) {
+        InferenceClient client = server.connect(INSISTENT)) {
       for (int count : new int[] {1, 10_000}) {
-        Tensor tensor = Tensor.of(DataType.INT32, arena.allocate(count * 4L), count);
+        Tensor tensor = Tensor.ofInts(new int[count], count);
         InferRequest request = InferRequest.builder("m").input("IN", tensor).build();
         client.infer(request).close();
         client.inferAsync(request).get(20, TimeUnit.SECONDS).close();

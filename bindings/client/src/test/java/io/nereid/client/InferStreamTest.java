@@ -94,13 +94,12 @@ class InferStreamTest {
         InferenceClient client = peer.connect();
         InferStream stream = client.openStream()) {
       Thread sender =
-          Thread.ofVirtual()
-              .start(() -> {
-                for (int i = 0; i < 100; i++) {
-                  stream.send(request(i, i % 3, i * 100 + 1));
-                }
-                stream.finish();
-              });
+          ScriptedServer.start(() -> {
+            for (int i = 0; i < 100; i++) {
+              stream.send(request(i, i % 3, i * 100 + 1));
+            }
+            stream.finish();
+          });
       for (int i = 0; i < 100; i++) {
         for (int j = 1; j <= i % 3; j++) {
           assertFalse(stream.isEnded());
@@ -187,11 +186,10 @@ class InferStreamTest {
       InferStream stream = client.openStream();
       stream.send(request(1, 1, 1));
       CountDownLatch ended = new CountDownLatch(1);
-      Thread.ofVirtual()
-          .start(() -> {
-            assertThrows(IllegalStateException.class, stream::next);
-            ended.countDown();
-          });
+      ScriptedServer.start(() -> {
+        assertThrows(IllegalStateException.class, stream::next);
+        ended.countDown();
+      });
       stream.close();
       stream.close();
       assertTrue(ended.await(20, TimeUnit.SECONDS));
@@ -253,15 +251,14 @@ class InferStreamTest {
         new GrpcPeer()
             .stream(to -> {
               ((ServerCallStreamObserver<?>) to).disableAutoRequest();
-              Thread.ofVirtual()
-                  .start(() -> {
-                    try {
-                      reading.await();
-                      ((ServerCallStreamObserver<?>) to).request(1000);
-                    } catch (InterruptedException e) {
-                      Thread.currentThread().interrupt();
-                    }
-                  });
+              ScriptedServer.start(() -> {
+                try {
+                  reading.await();
+                  ((ServerCallStreamObserver<?>) to).request(1000);
+                } catch (InterruptedException e) {
+                  Thread.currentThread().interrupt();
+                }
+              });
               return new StreamObserver<>() {
                 @Override
                 public void onNext(ModelInferRequest request) {
@@ -282,14 +279,13 @@ class InferStreamTest {
         InferenceClient client = started.connect();
         InferStream stream = client.openStream()) {
       Thread sender =
-          Thread.ofVirtual()
-              .start(() -> {
-                for (int i = 0; i < 100; i++) {
-                  stream.send(request(i, 1, 1 << 18));
-                  sent.incrementAndGet();
-                }
-                stream.finish();
-              });
+          ScriptedServer.start(() -> {
+            for (int i = 0; i < 100; i++) {
+              stream.send(request(i, 1, 1 << 18));
+              sent.incrementAndGet();
+            }
+            stream.finish();
+          });
       int before;
       do {
         before = sent.get();

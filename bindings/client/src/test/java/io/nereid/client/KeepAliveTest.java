@@ -24,7 +24,7 @@ class KeepAliveTest {
   @Tag("slow") // gRPC does not ping before 10 s of silence
   void aServerThatIsSilentIsGivenUp() throws Exception {
     try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      Thread.ofVirtual().start(() -> serve(listener));
+      ScriptedServer.start(() -> serve(listener));
       ClientOptions options =
           ClientOptions.builder()
               .keepAlive(new ClientOptions.KeepAlive(Duration.ofMillis(1), Duration.ofMillis(100)))

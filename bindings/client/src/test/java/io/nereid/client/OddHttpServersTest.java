@@ -16,6 +16,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -110,10 +111,7 @@ class OddHttpServersTest {
               .input("A", Tensor.ofFloats(new float[] {6.8f, -1}, 2))
               .input("B", Tensor.ofStrings(new String[] {"x\u0001\"ä"}, 1))
               .input("C", Tensor.ofBooleans(new boolean[] {true, false}, 2))
-              .input(
-                  "D",
-                  Tensor.of(
-                      DataType.UINT64, java.lang.foreign.MemorySegment.ofArray(new long[] {-1}), 1))
+              .input("D", Tensor.of(DataType.UINT64, ByteBuffer.allocate(8).putLong(0, -1), 1))
               .output("X")
               .build();
       client.infer(request).close();

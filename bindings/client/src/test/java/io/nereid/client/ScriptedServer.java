@@ -39,7 +39,15 @@ final class ScriptedServer implements AutoCloseable {
   ScriptedServer(Script script) throws IOException {
     this.script = script;
     listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    Thread.ofVirtual().start(this::accept);
+    start(this::accept);
+  }
+
+  /** Runs a task on a thread that no test need end. */
+  static Thread start(Runnable task) {
+    Thread thread = new Thread(task);
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
   }
 
   /** Answers everything with this text. */
@@ -81,7 +89,7 @@ final class ScriptedServer implements AutoCloseable {
       try {
         Socket socket = listener.accept();
         connections.incrementAndGet();
-        Thread.ofVirtual().start(() -> serve(socket));
+        start(() -> serve(socket));
       } catch (IOException e) {
         return; // closed
       }

@@ -1,7 +1,6 @@
 package io.nereid.tensor;
 
 import io.nereid.internal.Checks;
-import io.nereid.types.ByteStrings;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
 import io.nereid.types.Shapes;

@@ -8,7 +8,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.nereid.internal.Checks;
-import io.nereid.types.ByteStrings;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
 import java.lang.foreign.MemorySegment;

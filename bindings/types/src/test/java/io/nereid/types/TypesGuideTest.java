@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -17,10 +15,6 @@ class TypesGuideTest {
     // @start region="types"
     assertEquals(24, Shapes.elementCount(2, 3, 4) * DataType.INT8.byteSize());
     assertEquals(1.5f, HalfPrecision.fp16ToFloat(HalfPrecision.floatToFp16(1.5f)));
-
-    byte[][] words = {"sea".getBytes(StandardCharsets.UTF_8), {}};
-    MemorySegment encoded = ByteStrings.encode(words); // each after its length in 4 bytes
-    assertEquals(4 + 3 + 4, encoded.byteSize());
 
     assertThrows(IllegalArgumentException.class, () -> Shapes.elementCount(2, -1));
     assertTrue(

@@ -1,7 +1,6 @@
 package io.nereid.perf;
 
 import io.nereid.perf.ModelInfo.TensorInfo;
-import io.nereid.types.ByteStrings;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
 import java.math.BigDecimal;
@@ -43,7 +42,15 @@ final class ElementCodec {
   }
 
   static byte[] bytes(byte[][] strings) {
-    return (byte[]) ByteStrings.encode(strings).heapBase().orElseThrow();
+    long size = 4L * strings.length;
+    for (byte[] string : strings) {
+      size += string.length;
+    }
+    ByteBuffer out = ByteBuffer.allocate(Math.toIntExact(size)).order(ByteOrder.LITTLE_ENDIAN);
+    for (byte[] string : strings) {
+      out.putInt(string.length).put(string);
+    }
+    return out.array();
   }
 
   private static void put(TensorInfo input, Object value, ByteBuffer out) {

@@ -3,7 +3,6 @@ package io.nereid.perf;
 import io.nereid.client.SharedMemory;
 import io.nereid.perf.InputData.Step;
 import java.io.UncheckedIOException;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -54,6 +53,8 @@ final class SharedArea implements AutoCloseable {
       area.memory = SharedMemory.create("/" + name, Math.max(1, area.byteSize));
     } catch (UncheckedIOException e) {
       throw new PerfException("shared memory cannot be made: " + e.getCause().getMessage(), e);
+    } catch (IllegalArgumentException e) {
+      throw new PerfException("shared memory cannot be made: " + e.getMessage(), e);
     }
     area.write(steps);
     try {
@@ -74,8 +75,8 @@ final class SharedArea implements AutoCloseable {
   private void write(List<InputData.Step> steps) {
     for (int i = 0; i < steps.size(); i++) {
       for (int j = 0; j < inputs.get(i).size(); j++) {
-        MemorySegment bytes = MemorySegment.ofArray(steps.get(i).inputs().get(j).bytes());
-        memory.segment().asSlice(inputs.get(i).get(j).offset(), bytes.byteSize()).copyFrom(bytes);
+        int offset = (int) inputs.get(i).get(j).offset();
+        memory.byteBuffer().put(offset, steps.get(i).inputs().get(j).bytes());
       }
     }
   }

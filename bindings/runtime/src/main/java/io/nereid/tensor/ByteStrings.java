@@ -1,21 +1,24 @@
-package io.nereid.types;
+package io.nereid.tensor;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
+import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /** The layout of {@link DataType#BYTES} tensors. */
-public final class ByteStrings {
+final class ByteStrings {
 
   private static final ValueLayout.OfInt LENGTH =
       JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private ByteStrings() {}
 
-  public static MemorySegment encode(byte[][] values) {
+  static MemorySegment encode(byte[][] values) {
     long size = 0;
     for (byte[] value : values) {
       size += Integer.BYTES + (long) value.length;
@@ -31,7 +34,7 @@ public final class ByteStrings {
   }
 
   /** Every element, in order; there must be exactly {@code count}. */
-  public static byte[][] decode(MemorySegment encoded, int count) {
+  static byte[][] decode(MemorySegment encoded, int count) {
     byte[][] values = new byte[count][];
     long offset = 0;
     for (int i = 0; i < count; i++) {
@@ -48,14 +51,14 @@ public final class ByteStrings {
   }
 
   /** Element {@code index}; the elements before it are skipped one by one. */
-  public static byte[] element(MemorySegment encoded, long index) {
+  static byte[] element(MemorySegment encoded, long index) {
     long offset = skip(encoded, 0, index);
     long length = lengthAt(encoded, offset, index);
     return encoded.asSlice(offset + Integer.BYTES, length).toArray(JAVA_BYTE);
   }
 
   /** Where the elements end that begin at {@code offset}, when there are {@code count} of them. */
-  public static long skip(MemorySegment encoded, long offset, long count) {
+  static long skip(MemorySegment encoded, long offset, long count) {
     long end = offset;
     for (long i = 0; i < count; i++) {
       end += Integer.BYTES + lengthAt(encoded, end, i);

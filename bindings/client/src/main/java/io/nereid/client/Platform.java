@@ -1,0 +1,81 @@
+package io.nereid.client;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.net.http.HttpClient;
+import java.nio.Buffer;
+import java.nio.ByteBuffer;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+
+/**
+ * Uses abilities of newer versions of Java where the client runs on one. It is compiled for Java
+ * 17, so it finds them by their names.
+ */
+final class Platform {
+
+  /** A thread that is not the caller, to ask whether others may use memory. */
+  private static final Thread OTHER = new Thread(() -> {});
+
+  private static final MethodHandle IS_ACCESSIBLE = isAccessible();
+
+  private Platform() {}
+
+  /** Runs each task on a thread of its own: a virtual one since Java 21. */
+  static Executor executor(String name) {
+    try {
+      Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+      Class<?> type = Class.forName("java.lang.Thread$Builder");
+      Object named = type.getMethod("name", String.class).invoke(builder, name);
+      ThreadFactory factory = (ThreadFactory) type.getMethod("factory").invoke(named);
+      return task -> factory.newThread(task).start();
+    } catch (ReflectiveOperationException e) {
+      return Executors.newCachedThreadPool(task -> {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+      });
+    }
+  }
+
+  /** Closes the connections of an HTTP client: at once since Java 21, before that once idle. */
+  static void shutdown(HttpClient client) {
+    try {
+      HttpClient.class.getMethod("shutdownNow").invoke(client);
+    } catch (ReflectiveOperationException e) {
+      // The client ends by itself when nobody refers to it any more.
+    }
+  }
+
+  /**
+   * True if the transport's threads may read a buffer. A view of an arena that is confined to one
+   * thread is one that they may not read.
+   */
+  static boolean isShared(ByteBuffer buffer) {
+    if (!buffer.isDirect() || IS_ACCESSIBLE == null) {
+      return true;
+    }
+    try {
+      return (boolean) IS_ACCESSIBLE.invokeExact((Buffer) buffer, OTHER);
+    } catch (Throwable e) {
+      throw new IllegalStateException("a buffer does not tell who may read it", e);
+    }
+  }
+
+  /** Null before Java 21, which has no memory that is confined. */
+  private static MethodHandle isAccessible() {
+    try {
+      Class<?> segment = Class.forName("java.lang.foreign.MemorySegment");
+      MethodHandles.Lookup lookup = MethodHandles.publicLookup();
+      return MethodHandles.filterArguments(
+          lookup.findVirtual(
+              segment, "isAccessibleBy", MethodType.methodType(boolean.class, Thread.class)),
+          0,
+          lookup.findStatic(segment, "ofBuffer", MethodType.methodType(segment, Buffer.class)));
+    } catch (ReflectiveOperationException e) {
+      return null;
+    }
+  }
+}
