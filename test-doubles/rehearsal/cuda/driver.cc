@@ -11,7 +11,7 @@
 namespace rehearsal::driver {
 namespace {
 
-constexpr int kVersion = 12060;
+constexpr int kVersion = 13030;
 // Of CUdevice_attribute.
 constexpr int kComputeCapabilityMajor = 75;
 constexpr int kComputeCapabilityMinor = 76;

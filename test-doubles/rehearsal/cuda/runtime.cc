@@ -1,4 +1,4 @@
-// libcudart.so.12: errors and devices. Types of the CUDA runtime appear as what they are for a
+// libcudart.so: errors and devices. Types of the CUDA runtime appear as what they are for a
 // caller: cudaError_t as int, handles as void*.
 #include "runtime.h"
 

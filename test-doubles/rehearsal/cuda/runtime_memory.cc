@@ -1,4 +1,4 @@
-// libcudart.so.12: memory.
+// libcudart.so: memory.
 #include "copy.h"
 #include "runtime.h"
 

@@ -1,4 +1,4 @@
-// libcudart.so.12: streams, events and graphs.
+// libcudart.so: streams, events and graphs.
 #include "runtime.h"
 #include "stream.h"
 

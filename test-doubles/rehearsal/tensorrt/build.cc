@@ -5,6 +5,7 @@
 
 #include "builder.h"
 #include "device.h"
+#include "version.h"
 
 namespace rehearsal::trt {
 
@@ -40,10 +41,10 @@ class Phase {
 };
 
 // TensorRT opens them by their bare names when it builds.
-void RequireLibrary(const char* name) {
-  void* library = dlopen(name, RTLD_LAZY);
+void RequireLibrary(const std::string& name) {
+  void* library = dlopen(name.c_str(), RTLD_LAZY);
   if (library == nullptr) {
-    throw Refusal(std::string("Unable to load library: ") + name + ": " + dlerror());
+    throw Refusal("Unable to load library: " + name + ": " + dlerror());
   }
   dlclose(library);
 }
@@ -95,21 +96,24 @@ Profile Completed(const Profile& given, const Graph& graph) {
 Plan BuildPlan(const Graph& graph, const BuilderConfig& config) {
   constexpr const char* kWhole = "Building an engine";
   Phase whole(config.monitor(), kWhole, nullptr, 3);
-  RequireLibrary("libnvinfer_builder_resource.so.10.6.0");
+  RequireLibrary(LibraryFile("nvinfer_builder_resource") + "." + std::to_string(kMinor) + "." +
+                 std::to_string(kPatch));
   Plan plan;
   plan.has_host_code = config.getFlag(BuilderFlag::kVersionCompatible);
   if (plan.has_host_code) {
-    RequireLibrary("libnvinfer_lean.so.10");
+    RequireLibrary(LibraryFile("nvinfer_lean"));
   }
   plan.graph = graph;
   if (plan.graph.outputs.empty()) {
     throw Refusal("Network must have at least one output");
   }
+#if REHEARSAL_TENSORRT == 10
   if (!graph.strongly_typed) {
     plan.graph.rounding = config.getFlag(BuilderFlag::kFp16)   ? DataType::kHalf
                           : config.getFlag(BuilderFlag::kBf16) ? DataType::kBf16
                                                                : DataType::kFloat;
   }
+#endif
   (void)Infer(plan.graph);
   whole.Step();
   plan.graph.CopyWeights();

@@ -7,6 +7,7 @@
 #include "archive.h"
 #include "faults.h"
 #include "network.h"
+#include "version.h"
 
 namespace rehearsal::trt {
 
@@ -49,7 +50,7 @@ bool ProfileObject::setDimensions(const char* input, Selector which, const Dims&
          });
 }
 
-bool ProfileObject::setShapeValues(const char* input, Selector which, const std::int32_t* values,
+bool ProfileObject::setShapeValues(const char* input, Selector which, const ShapeValue* values,
                                    std::int32_t count) {
   const char* call = "IOptimizationProfile::setShapeValues";
   return Begin(*builder_, log_, call) && Guarded(log_, call, false, [&] {
@@ -199,8 +200,8 @@ void BuilderConfig::setPluginsToSerialize(const char* const* /*paths*/, std::int
   (void)life_.IsAlive("IBuilderConfig::setPluginsToSerialize");
 }
 
-void BuilderConfig::setMaxAuxStreams(std::int32_t /*count*/) {
-  (void)life_.IsAlive("IBuilderConfig::setMaxAuxStreams");
+bool BuilderConfig::setMaxAuxStreams(std::int32_t /*count*/) {
+  return life_.IsAlive("IBuilderConfig::setMaxAuxStreams");
 }
 
 void BuilderConfig::setHardwareCompatibilityLevel(std::int32_t level) {
@@ -234,7 +235,7 @@ Held* Builder::createBuilderConfig() {
 }
 
 Held* Builder::createNetworkV2(std::uint32_t flags) {
-  bool strongly_typed = ((flags >> kStronglyTyped) & 1U) != 0;
+  bool strongly_typed = kMajor >= 11 || ((flags >> kStronglyTyped) & 1U) != 0;
   return Begin(life_, log_, "IBuilder::createNetworkV2") ? new Network(log_, &life_, strongly_typed)
                                                          : nullptr;
 }

@@ -34,7 +34,7 @@ class ProfileObject final : public Held, public OptimizationProfileCalls {
 
   void Delete() override;
   bool setDimensions(const char* input, Selector which, const Dims& dims) override;
-  bool setShapeValues(const char* input, Selector which, const std::int32_t* values,
+  bool setShapeValues(const char* input, Selector which, const ShapeValue* values,
                       std::int32_t count) override;
 
   [[nodiscard]] const Profile& profile() const { return profile_; }
@@ -81,7 +81,7 @@ class BuilderConfig final : public Held, public BuilderConfigCalls {
   void setBuilderOptimizationLevel(std::int32_t level) override;
   void setHardwareCompatibilityLevel(std::int32_t level) override;
   void setPluginsToSerialize(const char* const* paths, std::int32_t count) override;
-  void setMaxAuxStreams(std::int32_t count) override;
+  bool setMaxAuxStreams(std::int32_t count) override;
   void setProgressMonitor(ProgressMonitorCalls* monitor) override;
 
   [[nodiscard]] bool IsAlive(const char* call) const { return life_.IsAlive(call); }

@@ -62,7 +62,7 @@ Engine::Engine(Life* runtime, std::shared_ptr<EngineState> state)
     for (const auto& [input, range] : profile.values) {
       for (std::size_t i = 0; i < range.size(); ++i) {
         std::transform(range[i].begin(), range[i].end(), std::back_inserter(values[input][i]),
-                       [](std::int64_t value) { return static_cast<std::int32_t>(value); });
+                       [](std::int64_t value) { return static_cast<ShapeValue>(value); });
       }
     }
   }
@@ -198,8 +198,8 @@ Dims Engine::getProfileShape(const char* tensor, std::int32_t profile, Selector 
   return DimsOf(chosen->shapes.at(tensor).at(static_cast<std::size_t>(which)));
 }
 
-const std::int32_t* Engine::getProfileTensorValues(const char* tensor, std::int32_t profile,
-                                                   Selector which) const {
+const ShapeValue* Engine::getProfileTensorValues(const char* tensor, std::int32_t profile,
+                                                 Selector which) const {
   int index = 0;
   const EngineState* state = Alive("ICudaEngine::getProfileTensorValues", tensor, &index);
   if (state == nullptr || ProfileAt(*state, profile) == nullptr) {

@@ -47,8 +47,8 @@ class Engine final : public Held, public CudaEngineCalls {
   Held* createExecutionContext(std::int32_t strategy) override;
   [[nodiscard]] const char* getName() const override;
   [[nodiscard]] std::int32_t getNbOptimizationProfiles() const override;
-  const std::int32_t* getProfileTensorValues(const char* tensor, std::int32_t profile,
-                                             Selector which) const override;
+  const ShapeValue* getProfileTensorValues(const char* tensor, std::int32_t profile,
+                                           Selector which) const override;
   Dims getTensorShape(const char* tensor) const override;
   DataType getTensorDataType(const char* tensor) const override;
   std::int32_t getTensorLocation(const char* tensor) const override;
@@ -75,8 +75,8 @@ class Engine final : public Held, public CudaEngineCalls {
 
   Life life_;
   std::shared_ptr<EngineState> state_;
-  // The values of shape tensors as numbers of 32 bits, which is how they are told.
-  std::vector<std::map<std::string, std::array<std::vector<std::int32_t>, 3>>> values_;
+  // The values of shape tensors as they are told.
+  std::vector<std::map<std::string, std::array<std::vector<ShapeValue>, 3>>> values_;
 };
 
 class Runtime final : public Held, public RuntimeCalls {

@@ -1,4 +1,4 @@
-// libnvinfer.so.10: the functions that it exports by name.
+// libnvinfer.so: the functions that it exports by name.
 #include <cstdint>
 #include <string>
 
@@ -18,6 +18,10 @@ bool BeginWith(void* logger, std::int32_t version, const char* call) {
   KeepLogger(calls);
   Log log(calls);
   if (!Begin(log, call)) {
+    return false;
+  }
+  if (!LoggerCalls::IsKnown(*calls)) {
+    log.Error(std::string(call) + ": Error Code 3: the logger has another version");
     return false;
   }
   Code broken = Broken(CurrentDevice());

@@ -1,4 +1,4 @@
-// libnvinfer_lean.so.10, which TensorRT opens by its bare name when it builds version-compatible
+// libnvinfer_lean.so, which TensorRT opens by its bare name when it builds version-compatible
 // plans: the rehearsal looks whether it is there and asks nothing of it.
 #include <cstdint>
 

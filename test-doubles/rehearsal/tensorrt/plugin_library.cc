@@ -1,4 +1,4 @@
-// libnvinfer_plugin.so.10: registers NVIDIA's own plugins, of which the rehearsal has none.
+// libnvinfer_plugin.so: registers NVIDIA's own plugins, of which the rehearsal has none.
 #include "object.h"
 
 extern "C" __attribute__((visibility("default"))) bool initLibNvInferPlugins(

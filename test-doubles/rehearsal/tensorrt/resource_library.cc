@@ -1,4 +1,4 @@
-// libnvinfer_builder_resource.so.10.6.0, which TensorRT opens by its bare name when it builds: the
+// libnvinfer_builder_resource.so, which TensorRT opens by its bare name when it builds: the
 // rehearsal looks whether it is there and asks nothing of it. NVIDIA's has the kernels.
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// What all interfaces of TensorRT 10.6 are made of: values as they cross the boundary, and objects.
+// What all interfaces of TensorRT are made of: values as they cross the boundary, and objects.
 #ifndef NEREID_REHEARSAL_TENSORRT_INTERFACES_BASICS_H_
 #define NEREID_REHEARSAL_TENSORRT_INTERFACES_BASICS_H_
 
@@ -78,6 +78,13 @@ class HeldLayer : public Held {
   void* own_functions_;
 };
 
+// The values of a tensor from which shapes are computed.
+#if REHEARSAL_TENSORRT == 10
+using ShapeValue = std::int32_t;
+#else
+using ShapeValue = std::int64_t;
+#endif
+
 // Ends the process after saying which function of TensorRT the rehearsal lacks.
 [[noreturn]] void Missing(const char* interface_name, const char* function);
 
@@ -85,6 +92,13 @@ class HeldLayer : public Held {
 // The class says its name in kInterface.
 #define REHEARSAL_LACKS(function) \
   virtual void function() { Missing(kInterface, #function); }
+
+// The same in TensorRT 10, which has functions that TensorRT 11 has no more.
+#if REHEARSAL_TENSORRT == 10
+#define REHEARSAL_TEN_LACKS(function) REHEARSAL_LACKS(function)
+#else
+#define REHEARSAL_TEN_LACKS(function)
+#endif
 
 }  // namespace rehearsal::trt
 

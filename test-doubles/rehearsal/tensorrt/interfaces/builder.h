@@ -1,4 +1,4 @@
-// The functions of objects that build plans, in TensorRT 10.6's order.
+// The functions of objects that build plans, in the order of TensorRT 10.6 and 11.
 #ifndef NEREID_REHEARSAL_TENSORRT_INTERFACES_BUILDER_H_
 #define NEREID_REHEARSAL_TENSORRT_INTERFACES_BUILDER_H_
 
@@ -11,17 +11,23 @@
 
 namespace rehearsal::trt {
 
-// Numbers of bits.
+// Numbers of bits. TensorRT 11 has none of precisions.
 enum class BuilderFlag : std::int32_t {
+#if REHEARSAL_TENSORRT == 10
   kFp16 = 0,
   kTf32 = 6,
   kVersionCompatible = 13,
   kBf16 = 17,
   kWeightStreaming = 21,
+#else
+  kTf32 = 6,
+  kVersionCompatible = 12,
+  kWeightStreaming = 20,
+#endif
 };
 
-// The bit of a network's flags that makes it strongly typed.
-constexpr unsigned kStronglyTyped = 1;
+// The bit of a network's flags that makes it strongly typed, which TensorRT 11 makes all.
+constexpr unsigned kStronglyTyped = REHEARSAL_TENSORRT == 10 ? 1 : 0;
 
 class OptimizationProfileCalls : public Root {
  public:
@@ -29,13 +35,20 @@ class OptimizationProfileCalls : public Root {
 
   virtual bool setDimensions(const char* input, Selector which, const Dims& dims) = 0;
   REHEARSAL_LACKS(getDimensions)
-  virtual bool setShapeValues(const char* input, Selector which, const std::int32_t* values,
+#if REHEARSAL_TENSORRT == 10
+  virtual bool setShapeValues(const char* input, Selector which, const ShapeValue* values,
                               std::int32_t count) = 0;
+#endif
   REHEARSAL_LACKS(getNbShapeValues)
-  REHEARSAL_LACKS(getShapeValues)
+  REHEARSAL_TEN_LACKS(getShapeValues)
   REHEARSAL_LACKS(setExtraMemoryTarget)
   REHEARSAL_LACKS(getExtraMemoryTarget)
   REHEARSAL_LACKS(isValid)
+#if REHEARSAL_TENSORRT == 11
+  // setShapeValuesV2.
+  virtual bool setShapeValues(const char* input, Selector which, const ShapeValue* values,
+                              std::int32_t count) = 0;
+#endif
 };
 
 class TimingCacheCalls : public Root {
@@ -55,8 +68,8 @@ class BuilderConfigCalls : public Root {
   REHEARSAL_LACKS(getAvgTimingIterations)
   REHEARSAL_LACKS(setEngineCapability)
   REHEARSAL_LACKS(getEngineCapability)
-  REHEARSAL_LACKS(setInt8Calibrator)
-  REHEARSAL_LACKS(getInt8Calibrator)
+  REHEARSAL_TEN_LACKS(setInt8Calibrator)
+  REHEARSAL_TEN_LACKS(getInt8Calibrator)
   virtual void setFlags(std::uint32_t flags) = 0;
   virtual std::uint32_t getFlags() const = 0;
   virtual void clearFlag(BuilderFlag flag) = 0;
@@ -78,15 +91,15 @@ class BuilderConfigCalls : public Root {
   virtual std::int32_t getNbOptimizationProfiles() const = 0;
   REHEARSAL_LACKS(setProfilingVerbosity)
   REHEARSAL_LACKS(getProfilingVerbosity)
-  REHEARSAL_LACKS(setAlgorithmSelector)
-  REHEARSAL_LACKS(getAlgorithmSelector)
-  REHEARSAL_LACKS(setCalibrationProfile)
-  REHEARSAL_LACKS(getCalibrationProfile)
-  REHEARSAL_LACKS(setQuantizationFlags)
-  REHEARSAL_LACKS(getQuantizationFlags)
-  REHEARSAL_LACKS(clearQuantizationFlag)
-  REHEARSAL_LACKS(setQuantizationFlag)
-  REHEARSAL_LACKS(getQuantizationFlag)
+  REHEARSAL_TEN_LACKS(setAlgorithmSelector)
+  REHEARSAL_TEN_LACKS(getAlgorithmSelector)
+  REHEARSAL_TEN_LACKS(setCalibrationProfile)
+  REHEARSAL_TEN_LACKS(getCalibrationProfile)
+  REHEARSAL_TEN_LACKS(setQuantizationFlags)
+  REHEARSAL_TEN_LACKS(getQuantizationFlags)
+  REHEARSAL_TEN_LACKS(clearQuantizationFlag)
+  REHEARSAL_TEN_LACKS(setQuantizationFlag)
+  REHEARSAL_TEN_LACKS(getQuantizationFlag)
   REHEARSAL_LACKS(setTacticSources)
   REHEARSAL_LACKS(getTacticSources)
   virtual Held* createTimingCache(const void* bytes, std::size_t size) const = 0;
@@ -103,7 +116,7 @@ class BuilderConfigCalls : public Root {
   virtual void setPluginsToSerialize(const char* const* paths, std::int32_t count) = 0;
   REHEARSAL_LACKS(getPluginToSerialize)
   REHEARSAL_LACKS(getNbPluginsToSerialize)
-  virtual void setMaxAuxStreams(std::int32_t count) = 0;
+  virtual bool setMaxAuxStreams(std::int32_t count) = 0;  // TensorRT 10 returns nothing
   REHEARSAL_LACKS(getMaxAuxStreams)
   virtual void setProgressMonitor(ProgressMonitorCalls* monitor) = 0;
   REHEARSAL_LACKS(getProgressMonitor)
@@ -117,8 +130,8 @@ class BuilderCalls : public Root {
  public:
   static constexpr const char* kInterface = "IBuilder";
 
-  REHEARSAL_LACKS(platformHasFastFp16)
-  REHEARSAL_LACKS(platformHasFastInt8)
+  REHEARSAL_TEN_LACKS(platformHasFastFp16)
+  REHEARSAL_TEN_LACKS(platformHasFastInt8)
   REHEARSAL_LACKS(getMaxDLABatchSize)
   REHEARSAL_LACKS(getNbDLACores)
   REHEARSAL_LACKS(setGpuAllocator)
@@ -128,7 +141,7 @@ class BuilderCalls : public Root {
   REHEARSAL_LACKS(setErrorRecorder)
   REHEARSAL_LACKS(getErrorRecorder)
   REHEARSAL_LACKS(reset)
-  REHEARSAL_LACKS(platformHasTf32)
+  REHEARSAL_TEN_LACKS(platformHasTf32)
   virtual Held* buildSerializedNetwork(Held& network, Held& config) = 0;
   REHEARSAL_LACKS(isNetworkSupported)
   REHEARSAL_LACKS(getLogger)

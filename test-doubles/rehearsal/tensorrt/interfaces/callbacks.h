@@ -3,6 +3,7 @@
 #define NEREID_REHEARSAL_TENSORRT_INTERFACES_CALLBACKS_H_
 
 #include <cstdint>
+#include <cstring>
 
 #include "basics.h"
 
@@ -14,14 +15,6 @@ enum class Severity : std::int32_t {
   kWarning = 2,
   kInfo = 3,
   kVerbose = 4,
-};
-
-class LoggerCalls {
- public:
-  virtual void log(Severity severity, const char* message) = 0;
-
- protected:
-  ~LoggerCalls() = default;
 };
 
 struct InterfaceInfo {
@@ -40,6 +33,30 @@ class VersionedCalls {
 
  protected:
   ~VersionedCalls() = default;
+};
+
+// Has a version since TensorRT 11.
+#if REHEARSAL_TENSORRT == 10
+class LoggerCalls {
+#else
+class LoggerCalls : public VersionedCalls {
+#endif
+ public:
+  virtual void log(Severity severity, const char* message) = 0;
+
+  // Whether it tells a version that this TensorRT knows; without versions it is taken as it is.
+#if REHEARSAL_TENSORRT == 10
+  static bool IsKnown(const LoggerCalls& /*logger*/) { return true; }
+#else
+  static bool IsKnown(const LoggerCalls& logger) {
+    const InterfaceInfo info = logger.getInterfaceInfo();
+    return logger.getAPILanguage() == 0 && std::strcmp(info.kind, "ILogger") == 0 &&
+           info.major == 1;
+  }
+#endif
+
+ protected:
+  ~LoggerCalls() = default;
 };
 
 class OutputAllocatorCalls : public VersionedCalls {

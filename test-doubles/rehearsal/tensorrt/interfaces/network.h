@@ -1,4 +1,5 @@
-// The functions of a network, its tensors and its layers, in TensorRT 10.6's order.
+// The functions of a network, its tensors and its layers, in the order of TensorRT 10.6
+// and 11.
 #ifndef NEREID_REHEARSAL_TENSORRT_INTERFACES_NETWORK_H_
 #define NEREID_REHEARSAL_TENSORRT_INTERFACES_NETWORK_H_
 
@@ -77,13 +78,13 @@ class NetworkDefinitionCalls : public Root {
   REHEARSAL_LACKS(addResize)
   REHEARSAL_LACKS(addLoop)
   REHEARSAL_LACKS(addSelect)
-  REHEARSAL_LACKS(addFill)
+  REHEARSAL_TEN_LACKS(addFill)
   REHEARSAL_LACKS(addPaddingNd)
   REHEARSAL_LACKS(setWeightsName)
   REHEARSAL_LACKS(setErrorRecorder)
   REHEARSAL_LACKS(getErrorRecorder)
-  REHEARSAL_LACKS(addDequantize)
-  REHEARSAL_LACKS(addQuantize)
+  REHEARSAL_TEN_LACKS(addDequantize)
+  REHEARSAL_TEN_LACKS(addQuantize)
   REHEARSAL_LACKS(addGatherV2)
   REHEARSAL_LACKS(addIfConditional)
   REHEARSAL_LACKS(addScatter)
@@ -118,19 +119,19 @@ class TensorCalls : public Root {
   virtual const char* getName() const = 0;
   REHEARSAL_LACKS(setDimensions)
   virtual Dims getDimensions() const = 0;
-  REHEARSAL_LACKS(setType)
+  REHEARSAL_TEN_LACKS(setType)
   virtual DataType getType() const = 0;
-  REHEARSAL_LACKS(setDynamicRange)
+  REHEARSAL_TEN_LACKS(setDynamicRange)
   virtual bool isNetworkInput() const = 0;
   virtual bool isNetworkOutput() const = 0;
   REHEARSAL_LACKS(setBroadcastAcrossBatch)
   REHEARSAL_LACKS(getBroadcastAcrossBatch)
   REHEARSAL_LACKS(getLocation)
   REHEARSAL_LACKS(setLocation)
-  REHEARSAL_LACKS(dynamicRangeIsSet)
-  REHEARSAL_LACKS(resetDynamicRange)
-  REHEARSAL_LACKS(getDynamicRangeMin)
-  REHEARSAL_LACKS(getDynamicRangeMax)
+  REHEARSAL_TEN_LACKS(dynamicRangeIsSet)
+  REHEARSAL_TEN_LACKS(resetDynamicRange)
+  REHEARSAL_TEN_LACKS(getDynamicRangeMin)
+  REHEARSAL_TEN_LACKS(getDynamicRangeMax)
   REHEARSAL_LACKS(setAllowedFormats)
   REHEARSAL_LACKS(getAllowedFormats)
   virtual bool isShapeTensor() const = 0;
@@ -151,14 +152,14 @@ class LayerCalls : public Root {
   virtual std::int32_t getNbOutputs() const = 0;
   virtual Held* getOutput(std::int32_t index) const = 0;
   virtual void setInput(std::int32_t index, Held& tensor) = 0;
-  REHEARSAL_LACKS(setPrecision)
-  REHEARSAL_LACKS(getPrecision)
-  REHEARSAL_LACKS(precisionIsSet)
-  REHEARSAL_LACKS(resetPrecision)
-  REHEARSAL_LACKS(setOutputType)
+  REHEARSAL_TEN_LACKS(setPrecision)
+  REHEARSAL_TEN_LACKS(getPrecision)
+  REHEARSAL_TEN_LACKS(precisionIsSet)
+  REHEARSAL_TEN_LACKS(resetPrecision)
+  REHEARSAL_TEN_LACKS(setOutputType)
   REHEARSAL_LACKS(getOutputType)
-  REHEARSAL_LACKS(outputTypeIsSet)
-  REHEARSAL_LACKS(resetOutputType)
+  REHEARSAL_TEN_LACKS(outputTypeIsSet)
+  REHEARSAL_TEN_LACKS(resetOutputType)
   REHEARSAL_LACKS(setMetadata)
   REHEARSAL_LACKS(getMetadata)
 };

@@ -1,5 +1,5 @@
 // The parser of ONNX files and its errors: objects that callers use directly, in the order of
-// TensorRT 10.6's parser.
+// the parsers of TensorRT 10.6 and 11.
 #ifndef NEREID_REHEARSAL_TENSORRT_INTERFACES_PARSER_H_
 #define NEREID_REHEARSAL_TENSORRT_INTERFACES_PARSER_H_
 
@@ -35,8 +35,8 @@ class ParserCalls {
 
   REHEARSAL_LACKS(parse)
   virtual bool parseFromFile(const char* file, std::int32_t verbosity) = 0;
-  REHEARSAL_LACKS(supportsModel)
-  REHEARSAL_LACKS(parseWithWeightDescriptors)
+  REHEARSAL_TEN_LACKS(supportsModel)
+  REHEARSAL_TEN_LACKS(parseWithWeightDescriptors)
   REHEARSAL_LACKS(supportsOperator)
   virtual std::int32_t getNbErrors() const = 0;
   virtual const ParserErrorCalls* getError(std::int32_t index) const = 0;

@@ -1,4 +1,4 @@
-// The registry of plugins, in TensorRT 10.6's order.
+// The registry of plugins, in the order of TensorRT 10.6 and 11.
 #ifndef NEREID_REHEARSAL_TENSORRT_INTERFACES_PLUGINS_H_
 #define NEREID_REHEARSAL_TENSORRT_INTERFACES_PLUGINS_H_
 
@@ -10,14 +10,14 @@ class PluginRegistryCalls {
  public:
   static constexpr const char* kInterface = "IPluginRegistry";
 
-  REHEARSAL_LACKS(registerCreatorV2)
-  REHEARSAL_LACKS(getPluginCreatorList)
-  REHEARSAL_LACKS(getPluginCreator)
+  REHEARSAL_TEN_LACKS(registerCreatorV2)
+  REHEARSAL_TEN_LACKS(getPluginCreatorList)
+  REHEARSAL_TEN_LACKS(getPluginCreator)
   REHEARSAL_LACKS(Destruct)
   REHEARSAL_LACKS(Delete)
   REHEARSAL_LACKS(setErrorRecorder)
   REHEARSAL_LACKS(getErrorRecorder)
-  REHEARSAL_LACKS(deregisterCreatorV2)
+  REHEARSAL_TEN_LACKS(deregisterCreatorV2)
   REHEARSAL_LACKS(isParentSearchEnabled)
   REHEARSAL_LACKS(setParentSearchEnabled)
   virtual void* loadLibrary(const char* path) = 0;

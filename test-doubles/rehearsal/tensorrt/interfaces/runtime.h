@@ -1,4 +1,5 @@
-// The functions of objects that load and execute plans, in TensorRT 10.6's order.
+// The functions of objects that load and execute plans, in the order of TensorRT 10.6
+// and 11.
 #ifndef NEREID_REHEARSAL_TENSORRT_INTERFACES_RUNTIME_H_
 #define NEREID_REHEARSAL_TENSORRT_INTERFACES_RUNTIME_H_
 
@@ -37,7 +38,7 @@ class RuntimeCalls : public Root {
 
   REHEARSAL_LACKS(getPImpl)
   virtual Held* deserializeCudaEngine(const void* plan, std::size_t bytes) = 0;
-  REHEARSAL_LACKS(deserializeCudaEngineFromReader)
+  REHEARSAL_TEN_LACKS(deserializeCudaEngineFromReader)
   REHEARSAL_LACKS(setDLACore)
   REHEARSAL_LACKS(getDLACore)
   REHEARSAL_LACKS(getNbDLACores)
@@ -66,17 +67,19 @@ class CudaEngineCalls : public Root {
   virtual std::int32_t getNbLayers() const = 0;
   REHEARSAL_LACKS(serialize)
   virtual Held* createExecutionContext(std::int32_t strategy) = 0;
-  REHEARSAL_LACKS(createExecutionContextWithoutDeviceMemory)
-  REHEARSAL_LACKS(getDeviceMemorySize)
+  REHEARSAL_TEN_LACKS(createExecutionContextWithoutDeviceMemory)
+  REHEARSAL_TEN_LACKS(getDeviceMemorySize)
   REHEARSAL_LACKS(isRefittable)
   virtual const char* getName() const = 0;
   virtual std::int32_t getNbOptimizationProfiles() const = 0;
-  virtual const std::int32_t* getProfileTensorValues(const char* tensor, std::int32_t profile,
-                                                     Selector which) const = 0;
+#if REHEARSAL_TENSORRT == 10
+  virtual const ShapeValue* getProfileTensorValues(const char* tensor, std::int32_t profile,
+                                                   Selector which) const = 0;
+#endif
   REHEARSAL_LACKS(getEngineCapability)
   REHEARSAL_LACKS(setErrorRecorder)
   REHEARSAL_LACKS(getErrorRecorder)
-  REHEARSAL_LACKS(hasImplicitBatchDimension)
+  REHEARSAL_TEN_LACKS(hasImplicitBatchDimension)
   REHEARSAL_LACKS(getTacticSources)
   REHEARSAL_LACKS(getProfilingVerbosity)
   REHEARSAL_LACKS(createEngineInspector)
@@ -102,11 +105,11 @@ class CudaEngineCalls : public Root {
   REHEARSAL_LACKS(getTensorVectorizedDimV2)
   REHEARSAL_LACKS(createSerializationConfig)
   REHEARSAL_LACKS(serializeWithConfig)
-  REHEARSAL_LACKS(getDeviceMemorySizeForProfile)
+  REHEARSAL_TEN_LACKS(getDeviceMemorySizeForProfile)
   REHEARSAL_LACKS(createRefitter)
-  REHEARSAL_LACKS(setWeightStreamingBudget)
-  REHEARSAL_LACKS(getWeightStreamingBudget)
-  REHEARSAL_LACKS(getMinimumWeightStreamingBudget)
+  REHEARSAL_TEN_LACKS(setWeightStreamingBudget)
+  REHEARSAL_TEN_LACKS(getWeightStreamingBudget)
+  REHEARSAL_TEN_LACKS(getMinimumWeightStreamingBudget)
   virtual std::int64_t getStreamableWeightsSize() const = 0;
   REHEARSAL_LACKS(isDebugTensor)
   virtual bool setWeightStreamingBudgetV2(std::int64_t bytes) = 0;
@@ -115,6 +118,11 @@ class CudaEngineCalls : public Root {
   REHEARSAL_LACKS(getWeightStreamingScratchMemorySize)
   virtual std::int64_t getDeviceMemorySizeV2() const = 0;
   virtual std::int64_t getDeviceMemorySizeForProfileV2(std::int32_t profile) const = 0;
+#if REHEARSAL_TENSORRT == 11
+  // getProfileTensorValuesV2.
+  virtual const ShapeValue* getProfileTensorValues(const char* tensor, std::int32_t profile,
+                                                   Selector which) const = 0;
+#endif
 };
 
 class ExecutionContextCalls : public Root {
@@ -132,7 +140,7 @@ class ExecutionContextCalls : public Root {
   REHEARSAL_LACKS(setDeviceMemory)
   virtual std::int32_t getOptimizationProfile() const = 0;
   REHEARSAL_LACKS(allInputDimensionsSpecified)
-  REHEARSAL_LACKS(allInputShapesSpecified)
+  REHEARSAL_TEN_LACKS(allInputShapesSpecified)
   REHEARSAL_LACKS(setErrorRecorder)
   REHEARSAL_LACKS(getErrorRecorder)
   REHEARSAL_LACKS(executeV2)

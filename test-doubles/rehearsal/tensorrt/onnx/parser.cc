@@ -1,4 +1,4 @@
-// libnvonnxparser.so.10: the parser of ONNX files.
+// libnvonnxparser.so: the parser of ONNX files.
 #include "interfaces/parser.h"
 
 #include <fstream>

@@ -16,9 +16,15 @@ extern "C" void* createInferRuntime_INTERNAL(void* logger, std::int32_t version)
 
 namespace rehearsal::trt {
 
-constexpr std::int32_t kAnyVersion = 100600;
+constexpr std::int32_t kAnyVersion = REHEARSAL_TENSORRT * 10000;
 
 struct TestLogger : LoggerCalls {
+#if REHEARSAL_TENSORRT == 11
+  std::int32_t getAPILanguage() const override { return 0; }
+  InterfaceInfo getInterfaceInfo() const override { return {"ILogger", 1, 0}; }
+  void Destruct() override {}
+  void Delete() override {}
+#endif
   void log(Severity severity, const char* message) override;
   // The errors since it was asked last.
   std::string Take();

@@ -25,6 +25,12 @@ void Print(const char* interface_name, const char* function, Function pointer) {
 }  // namespace
 
 #define SLOT(Calls, function) Print(Calls::kInterface, #function, &Calls::function)
+// A function whose name ends with V2 in JavaCPP's TensorRT 11.
+#if REHEARSAL_TENSORRT == 10
+#define SLOT_V2(Calls, function) SLOT(Calls, function)
+#else
+#define SLOT_V2(Calls, function) Print(Calls::kInterface, #function "V2", &Calls::function)
+#endif
 #define SLOT_AS(Calls, function, name) Print(Calls::kInterface, name, &Calls::function)
 
 int main() {
@@ -37,7 +43,7 @@ int main() {
   SLOT(CudaEngineCalls, createExecutionContext);
   SLOT(CudaEngineCalls, getName);
   SLOT(CudaEngineCalls, getNbOptimizationProfiles);
-  SLOT(CudaEngineCalls, getProfileTensorValues);
+  SLOT_V2(CudaEngineCalls, getProfileTensorValues);
   SLOT(CudaEngineCalls, getTensorShape);
   SLOT(CudaEngineCalls, getTensorDataType);
   SLOT(CudaEngineCalls, getTensorLocation);
@@ -64,7 +70,7 @@ int main() {
   SLOT(ExecutionContextCalls, enqueueV3);
   SLOT(ExecutionContextCalls, setDeviceMemoryV2);
   SLOT(OptimizationProfileCalls, setDimensions);
-  SLOT(OptimizationProfileCalls, setShapeValues);
+  SLOT_V2(OptimizationProfileCalls, setShapeValues);
   SLOT(TimingCacheCalls, serialize);
   SLOT(BuilderConfigCalls, clearFlag);
   SLOT(BuilderConfigCalls, setFlag);
