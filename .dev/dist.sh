@@ -35,7 +35,7 @@ dist_stage() {
   mkdir -p "$to"/share/{bash-completion/completions,zsh/site-functions}
   cp -r "$root/dist/bin" "$root/LICENSE" "$to"
   cp "$jar" "$root/dist/README.md" "$to"
-  cp "$root"/server/target/lib/*.jar "$to/lib"
+  cp -r "$root"/server/target/lib/. "$to/lib"
   cp "$root"/docs/*.md "$to/docs"
   cp -r "$root/docs/images" "$to/docs"
   mkdir "$to/examples"

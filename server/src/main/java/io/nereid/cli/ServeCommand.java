@@ -280,7 +280,7 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
         names = "--tensorrt-dir",
         paramLabel = "DIRS",
-        description = "Directories with TensorRT and libcudart.so.12, separated by colons.")
+        description = "Directories with TensorRT and CUDA's runtime library, separated by colons.")
     private String directories;
 
     @Option(

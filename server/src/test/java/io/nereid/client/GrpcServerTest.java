@@ -36,13 +36,8 @@ class GrpcServerTest extends ServerContract {
         .input("IN", Tensor.ofInts(values, values.length))
         .input(
             "DELAY",
-            Tensor.of(
-                DataType.UINT32,
-                ByteBuffer.allocate(4 * values.length),
-                values.length))
-        .input(
-            "WAIT",
-            Tensor.of(DataType.UINT32, ByteBuffer.allocate(4), 1))
+            Tensor.of(DataType.UINT32, ByteBuffer.allocate(4 * values.length), values.length))
+        .input("WAIT", Tensor.of(DataType.UINT32, ByteBuffer.allocate(4), 1))
         .parameter("triton_enable_empty_final_response", true)
         .build();
   }

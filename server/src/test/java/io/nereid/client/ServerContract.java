@@ -129,15 +129,11 @@ abstract class ServerContract extends CancellationContract {
           Tensor.of(type, ByteBuffer.wrap(new byte[] {0, 1, -1, 127, -128, 5}), 2, 3);
       case INT16, UINT16 ->
           Tensor.of(
-              type,
-              ByteBuffer.wrap(new byte[] {0, 0, 1, 0, -1, -1, -1, 127, 0, -128, 5, 0}),
-              2,
-              3);
+              type, ByteBuffer.wrap(new byte[] {0, 0, 1, 0, -1, -1, -1, 127, 0, -128, 5, 0}), 2, 3);
       case INT32 ->
           Tensor.ofInts(new int[] {0, 1, -1, Integer.MAX_VALUE, Integer.MIN_VALUE, 5}, 2, 3);
       case UINT32 ->
-          Tensor.of(
-              type, Tensor.ofInts(new int[] {0, 1, -1, 1 << 31, 7, 5}, 6).byteBuffer(), 2, 3);
+          Tensor.of(type, Tensor.ofInts(new int[] {0, 1, -1, 1 << 31, 7, 5}, 6).byteBuffer(), 2, 3);
       case INT64 -> Tensor.ofLongs(new long[] {0, 1, -1, Long.MAX_VALUE, Long.MIN_VALUE, 5}, 2, 3);
       case UINT64 ->
           Tensor.of(

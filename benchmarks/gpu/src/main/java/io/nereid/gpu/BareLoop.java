@@ -1,6 +1,7 @@
 package io.nereid.gpu;
 
 import io.nereid.tensorrt.CudaRuntime;
+import io.nereid.tensorrt.LoggerObject;
 import io.nereid.tensorrt.NativeObjects;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -22,6 +23,7 @@ import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
 import org.bytedeco.tensorrt.nvinfer.ILogger;
+import org.bytedeco.tensorrt.nvinfer.ILogger.Severity;
 import org.bytedeco.tensorrt.nvinfer.IRuntime;
 
 /**
@@ -61,23 +63,14 @@ final class BareLoop implements AutoCloseable {
   private IRuntime runtime;
   private ICudaEngine engine;
 
-  /**
-   * Errors of TensorRT come out as results; what else it says is of no interest here. One object,
-   * never freed: TensorRT may keep it for the whole process.
-   */
-  private static final class Silent extends ILogger {
-    private static final Silent LOGGER = new Silent();
-
-    private Silent() {
-      retainReference(); // else the scope of who makes it would free it
-    }
-
-    @Override
-    public void log(Severity severity, String message) {
-      if (severity.intern().value <= Severity.kERROR.value) {
-        System.err.println("TensorRT: " + message);
-      }
-    }
+  /** Errors of TensorRT come out as results; what else it says is of no interest here. */
+  private static final class Silent {
+    private static final ILogger LOGGER =
+        LoggerObject.of((severity, message) -> {
+          if (severity.value <= Severity.kERROR.value) {
+            System.err.println("TensorRT: " + message);
+          }
+        });
   }
 
   /** Loads a plan of the graph. */

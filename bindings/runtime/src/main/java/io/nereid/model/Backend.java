@@ -26,6 +26,16 @@ public interface Backend {
   }
 
   /**
+   * The backend that serves a model: another object where models need other versions of a library.
+   * Asked once for each load, before everything else.
+   *
+   * @param spec with the backend's parameters; inputs and outputs may be missing in it
+   */
+  default Backend forModel(ModelSpec spec) {
+    return this;
+  }
+
+  /**
    * What the model itself says of its inputs and outputs, for configurations that leave them out;
    * empty: it does not say. Called before any instance is opened.
    *

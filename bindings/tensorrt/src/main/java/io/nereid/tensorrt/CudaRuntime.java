@@ -16,15 +16,8 @@ import org.bytedeco.cuda.global.cudart;
  */
 public final class CudaRuntime {
 
-  private static final String RUNTIME = "libcudart.so.12";
+  private static final String RUNTIME = TensorRtMajor.HERE.cudaRuntime();
   private static final String RUNTIME_RESOURCE = "org/bytedeco/cuda/linux-x86_64/" + RUNTIME;
-  private static final List<String> PLACES =
-      List.of(
-          "/usr/local/cuda-12/lib64",
-          "/usr/local/cuda-12.9/lib64",
-          "/usr/local/cuda-12.8/lib64",
-          "/usr/local/cuda-12.6/lib64",
-          "/usr/local/cuda/lib64");
 
   /** The limits of JavaCPP, read when its first class is initialised; 0 means none. */
   private static final List<String> LIMITS =
@@ -32,9 +25,6 @@ public final class CudaRuntime {
 
   /** The one of this process. */
   private static final OneAttempt<CudaRuntime> LOADED = new OneAttempt<>(CudaRuntime::open);
-
-  /** The oldest driver that runs libraries of CUDA 12, as CUDA counts (minor compatibility). */
-  private static final int OLDEST_DRIVER = 12_000;
 
   private final CudaDriver driver;
   private final List<Gpu> gpus;
@@ -115,16 +105,23 @@ public final class CudaRuntime {
 
   private static CudaRuntime open() {
     CudaDriver driver = CudaDriver.instance();
-    if (driver.version() < OLDEST_DRIVER) {
+    TensorRtMajor major = TensorRtMajor.HERE;
+    if (driver.version() < major.oldestDriver()) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
           "NVIDIA's driver supports CUDA "
               + driver.cudaVersion()
               + ", expected "
-              + CudaDriver.versionName(OLDEST_DRIVER)
-              + " or newer: update the driver");
+              + CudaDriver.versionName(major.oldestDriver())
+              + " or newer for TensorRT "
+              + major.number()
+              + ": update the driver");
     }
-    String location = LibraryFinder.ofSettings().load(RUNTIME, RUNTIME_RESOURCE, PLACES);
+    LibraryFinder finder = LibraryFinder.ofSettings();
+    String location = finder.load(RUNTIME, RUNTIME_RESOURCE, major.cudaPlaces());
+    // JavaCPP opens any libcudart.so of /usr/local/cuda besides. Where that is the other version's,
+    // the one in the user's directory must have been opened before.
+    finder.openNamed(OtherMajor.cudaRuntime());
     liftLimits();
     try {
       Class.forName(cudart.class.getName());

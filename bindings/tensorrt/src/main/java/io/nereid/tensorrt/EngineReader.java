@@ -10,7 +10,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.bytedeco.javacpp.BytePointer;
-import org.bytedeco.javacpp.IntPointer;
 import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
 import org.bytedeco.tensorrt.global.nvinfer.TensorFormat;
 import org.bytedeco.tensorrt.global.nvinfer.TensorIOMode;
@@ -128,17 +127,14 @@ final class EngineReader {
   }
 
   private List<Long> values(EngineTensor tensor, int profile, OptProfileSelector which) {
-    // TensorRT 10.6 tells them as 32-bit numbers, also where the tensor is of INT64.
-    IntPointer values = engine.getProfileTensorValues(tensor.name(), profile, which);
     long count = 1;
     for (long size : tensor.dims()) {
       count *= size;
     }
     List<Long> list = new ArrayList<>();
-    if (values != null && !values.isNull()) {
-      for (long i = 0; i < count; i++) {
-        list.add((long) values.get(i));
-      }
+    for (long value :
+        TensorRtMajor.shapeValues(engine, tensor.name(), profile, which, Math.toIntExact(count))) {
+      list.add(value);
     }
     return list;
   }

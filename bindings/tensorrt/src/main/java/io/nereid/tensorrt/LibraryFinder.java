@@ -51,6 +51,28 @@ final class LibraryFinder {
         .findFirst();
   }
 
+  /** Initialises a class of JavaCPP while a property has a value. */
+  static void withProperty(String property, String value, String type, ClassLoader loader) {
+    String before = System.getProperty(property);
+    System.setProperty(property, value);
+    try {
+      Class.forName(type, true, loader);
+    } catch (ClassNotFoundException | LinkageError e) {
+      throw new NereidException(StatusCode.UNAVAILABLE, type + " is there but unusable", e);
+    } finally {
+      if (before == null) {
+        System.clearProperty(property);
+      } else {
+        System.setProperty(property, before);
+      }
+    }
+  }
+
+  /** Loads a library if it is in one of the user's directories. */
+  void openNamed(String file) {
+    named(file).ifPresent(LibraryFinder::open);
+  }
+
   /**
    * Loads a library. One in the user's directories is taken first, then one in a jar on the class
    * path, which is left to JavaCPP, and then what the system's loader finds.

@@ -14,6 +14,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
 
@@ -23,12 +25,13 @@ import org.bytedeco.javacpp.Pointer;
  * a pointer into a table that holds an offset (0), the class's type information, and from there on
  * the functions in the order of their declaration.
  *
- * <p>All interfaces begin with the four of {@code IVersionedInterface}: two that tell the language
- * and the version, and two destructors, which do nothing here because whoever made it closes it.
+ * <p>Interfaces with a version begin with the four of {@code IVersionedInterface}: two that tell
+ * the language and the version, and two destructors, which do nothing here because whoever made it
+ * closes it. Interfaces without one end with the destructors.
  */
 public final class NativeInterface implements AutoCloseable {
 
-  /** A C++ class that JavaCPP's library has compiled in, and its version. */
+  /** A C++ class that JavaCPP's library has compiled in, and its version; 0: it has none. */
   public record Type(String name, String typeInformation, int major, int minor) {}
 
   /** One of its functions: the method of a Java object, and what C++ passes to it. */
@@ -39,7 +42,6 @@ public final class NativeInterface implements AutoCloseable {
   private static final int API_LANGUAGE_CPP = 0;
   private static final int TYPE_INFORMATION = 1;
   private static final int FUNCTIONS = 2;
-  private static final int INHERITED = 4;
 
   /** The object and its functions are valid until it is closed. */
   private final Arena arena = Arena.ofShared();
@@ -52,20 +54,19 @@ public final class NativeInterface implements AutoCloseable {
     info.set(ADDRESS, 0, arena.allocateFrom(type.name()));
     info.set(JAVA_INT, ADDRESS.byteSize(), type.major());
     info.set(JAVA_INT, ADDRESS.byteSize() + Integer.BYTES, type.minor());
-    MemorySegment table = arena.allocate(ADDRESS, FUNCTIONS + INHERITED + functions.length);
-    table.setAtIndex(ADDRESS, TYPE_INFORMATION, typeInformation(type));
     MethodHandles.Lookup lookup = MethodHandles.lookup();
-    Function[] inherited = {
-      function(lookup, this, "apiLanguage", FunctionDescriptor.of(JAVA_INT)),
-      function(lookup, this, "interfaceInfo", FunctionDescriptor.of(INFO)),
-      function(lookup, this, "destroy", FunctionDescriptor.ofVoid()),
-      function(lookup, this, "destroy", FunctionDescriptor.ofVoid()),
-    };
-    for (int i = 0; i < INHERITED; i++) {
-      table.setAtIndex(ADDRESS, FUNCTIONS + i, stub(inherited[i]));
+    Function destructor = function(lookup, this, "destroy", FunctionDescriptor.ofVoid());
+    List<Function> all = new ArrayList<>(List.of(functions));
+    boolean hasVersion = type.major() > 0;
+    all.addAll(hasVersion ? 0 : all.size(), List.of(destructor, destructor));
+    if (hasVersion) {
+      all.add(0, function(lookup, this, "apiLanguage", FunctionDescriptor.of(JAVA_INT)));
+      all.add(1, function(lookup, this, "interfaceInfo", FunctionDescriptor.of(INFO)));
     }
-    for (int i = 0; i < functions.length; i++) {
-      table.setAtIndex(ADDRESS, FUNCTIONS + INHERITED + i, stub(functions[i]));
+    MemorySegment table = arena.allocate(ADDRESS, FUNCTIONS + all.size());
+    table.setAtIndex(ADDRESS, TYPE_INFORMATION, typeInformation(type));
+    for (int i = 0; i < all.size(); i++) {
+      table.setAtIndex(ADDRESS, FUNCTIONS + i, stub(all.get(i)));
     }
     self.set(ADDRESS, 0, table.asSlice(FUNCTIONS * ADDRESS.byteSize()));
   }

@@ -47,6 +47,20 @@ final class PlanFailure {
 
   /** Another version built it, and it brings no code of its own to run it. */
   NereidException otherVersion(TensorRtVersion builtBy) {
+    if (builtBy.major() == OtherMajor.number() && OtherMajor.find().isEmpty()) {
+      return failure(
+          "the plan was built by TensorRT "
+              + builtBy
+              + ", and there are classes for "
+              + installed
+              + " alone: expected JavaCPP's jars for TensorRT "
+              + builtBy.major()
+              + " in "
+              + OtherMajor.directory()
+              + " (-D"
+              + OtherMajor.PROPERTY
+              + " names another directory). Or rebuild it");
+    }
     return failure(
         "the plan was built by TensorRT "
             + builtBy

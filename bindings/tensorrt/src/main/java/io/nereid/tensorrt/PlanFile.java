@@ -10,6 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
@@ -68,6 +69,15 @@ final class PlanFile implements AutoCloseable {
             Byte.toUnsignedInt(plan.get(JAVA_BYTE, VERSION_AT)),
             Byte.toUnsignedInt(plan.get(JAVA_BYTE, VERSION_AT + 1)),
             Byte.toUnsignedInt(plan.get(JAVA_BYTE, VERSION_AT + 2))));
+  }
+
+  /** The version that built the plan in a file; empty: it is none, or cannot be read. */
+  static Optional<TensorRtVersion> versionOf(String path) {
+    try (PlanFile file = new PlanFile(Path.of(path))) {
+      return version(file.bytes());
+    } catch (NereidException | InvalidPathException e) {
+      return Optional.empty();
+    }
   }
 
   @Override

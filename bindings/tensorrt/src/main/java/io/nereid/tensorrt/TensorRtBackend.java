@@ -35,11 +35,41 @@ public final class TensorRtBackend implements Backend {
 
   /** CUDA graphs of all instances of a version of a model that are open. */
   public static GraphStatistics graphStatistics(String model, long version) {
+    GraphStatistics here = statistics(model, version);
+    return OtherMajor.find()
+        .map(other -> here.plus(other.graphStatistics(model, version)))
+        .orElse(here);
+  }
+
+  /** As {@link #graphStatistics} of the other class loader reads it. */
+  static long[] graphCounts(String model, long version) {
+    GraphStatistics here = statistics(model, version);
+    return new long[] {here.graphs(), here.hits(), here.misses()};
+  }
+
+  private static GraphStatistics statistics(String model, long version) {
     Served served = new Served(model, version);
     return OPEN.entrySet().stream()
         .filter(entry -> entry.getValue().equals(served))
         .map(entry -> entry.getKey().graphStatistics())
         .reduce(new GraphStatistics(0, 0, 0), GraphStatistics::plus);
+  }
+
+  /**
+   * The backend for the TensorRT that built the model's plan, where this process has both. A plan
+   * that is version-compatible goes to the one that is installed.
+   */
+  @Override
+  public Backend forModel(ModelSpec spec) {
+    String plan = spec.parameters().getOrDefault(TensorRtOptions.MODEL_PATH, "");
+    boolean isOthers =
+        PlanFile.versionOf(plan).stream().anyMatch(built -> built.major() == OtherMajor.number());
+    Optional<OtherMajor> other = isOthers ? OtherMajor.find() : Optional.empty();
+    boolean movable = "true".equals(spec.parameters().get("version_compatible"));
+    return other
+        .filter(there -> !movable || there.missing().isEmpty())
+        .map(OtherMajor::newBackend)
+        .orElse(this);
   }
 
   @Override

@@ -18,19 +18,12 @@ import org.bytedeco.tensorrt.global.nvonnxparser;
  */
 public final class TensorRtLibrary {
 
-  private static final String LIBRARY = "libnvinfer.so.10";
-  private static final String PLUGINS = "libnvinfer_plugin.so.10";
-  private static final String PARSER = "libnvonnxparser.so.10";
+  private static final String LIBRARY = TensorRtMajor.HERE.library("nvinfer");
+  private static final String PLUGINS = TensorRtMajor.HERE.library("nvinfer_plugin");
+  private static final String PARSER = TensorRtMajor.HERE.library("nvonnxparser");
   private static final String RESOURCES = "org/bytedeco/tensorrt/linux-x86_64/";
   private static final List<String> PLACES =
       List.of("/usr/local/tensorrt/lib", "/opt/tensorrt/lib", "/usr/lib/x86_64-linux-gnu");
-
-  /**
-   * TensorRT keeps its interface within a major version: what was compiled against is the oldest.
-   */
-  private static final TensorRtVersion COMPILED =
-      new TensorRtVersion(
-          nvinfer.NV_TENSORRT_MAJOR, nvinfer.NV_TENSORRT_MINOR, nvinfer.NV_TENSORRT_PATCH);
 
   private static final String SWITCH = "org.bytedeco.javacpp.loadlibraries";
 
@@ -120,7 +113,8 @@ public final class TensorRtLibrary {
     skipUnneeded();
     initialize(nvinfer.class, LIBRARY);
     TensorRtVersion version = TensorRtVersion.ofNumber(nvinfer.getInferLibVersion());
-    if (version.major() != COMPILED.major() || version.compareTo(COMPILED) < 0) {
+    TensorRtVersion oldest = TensorRtMajor.HERE.oldest();
+    if (version.major() != oldest.major() || version.compareTo(oldest) < 0) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
           "TensorRT from "
@@ -128,33 +122,23 @@ public final class TensorRtLibrary {
               + " is "
               + version
               + ", expected "
-              + COMPILED
+              + oldest
               + " or a newer one of TensorRT "
-              + COMPILED.major());
+              + oldest.major());
     }
     return new TensorRtLibrary(cuda, finder, location, version);
   }
 
   /**
    * JavaCPP's class for TensorRT initialises those for cuBLAS, cuDNN and NVRTC, each of which loads
-   * its library and fails where there is none. TensorRT 10 needs none of them, and neither does the
+   * its library and fails where there is none. TensorRT needs none of them, and neither does the
    * JNI library. So they are initialised here while JavaCPP does not load: then it finds them done.
    * An application that uses one of them for itself has initialised it before, which stays as it
    * is.
    */
   private static void skipUnneeded() {
-    String before = System.getProperty(SWITCH);
-    System.setProperty(SWITCH, "false");
-    try {
-      for (Class<?> unneeded : List.of(cublas.class, cudnn.class, nvrtc.class)) {
-        initialize(unneeded, unneeded.getSimpleName());
-      }
-    } finally {
-      if (before == null) {
-        System.clearProperty(SWITCH);
-      } else {
-        System.setProperty(SWITCH, before);
-      }
+    for (Class<?> unneeded : List.of(cublas.class, cudnn.class, nvrtc.class)) {
+      LibraryFinder.withProperty(SWITCH, "false", unneeded.getName(), unneeded.getClassLoader());
     }
   }
 

@@ -6,14 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.bytedeco.tensorrt.nvinfer.ILogger;
+import org.bytedeco.tensorrt.nvinfer.ILogger.Severity;
 
 /**
  * Hands TensorRT's messages to Java's log {@code io.nereid.tensorrt}. TensorRT says why something
  * failed only here, on the thread that called it: {@link #errorsOf} collects that.
- *
- * <p>One object for the whole process, never freed: TensorRT keeps the first that it is given.
  */
-final class TensorRtLog extends ILogger {
+final class TensorRtLog {
 
   static final Logger LOGGER = System.getLogger("io.nereid.tensorrt");
 
@@ -22,16 +21,14 @@ final class TensorRtLog extends ILogger {
 
   private static final ThreadLocal<List<String>> ERRORS = new ThreadLocal<>();
 
-  private TensorRtLog() {
-    retainReference(); // else a PointerScope of the calling thread would free it
-  }
+  private TensorRtLog() {}
 
   private static final class Holder {
-    private static final TensorRtLog LOG = new TensorRtLog();
+    private static final ILogger LOG = LoggerObject.of(TensorRtLog::log);
   }
 
   /** The log; only after TensorRT was loaded. */
-  static TensorRtLog instance() {
+  static ILogger instance() {
     return Holder.LOG;
   }
 
@@ -55,19 +52,12 @@ final class TensorRtLog extends ILogger {
     return new ArrayList<>();
   }
 
-  @Override
-  public void log(Severity severity, String message) {
-    // Called from C++: nothing may be thrown out of here.
-    try {
-      Severity known = severity.intern();
-      List<String> errors = ERRORS.get();
-      if (errors != null && isError(known) && errors.size() < MAX_LINES) {
-        errors.add(message);
-      }
-      LOGGER.log(level(known), () -> "TensorRT: " + message);
-    } catch (Throwable t) {
-      // There is nobody to tell.
+  private static void log(Severity severity, String message) {
+    List<String> errors = ERRORS.get();
+    if (errors != null && isError(severity) && errors.size() < MAX_LINES) {
+      errors.add(message);
     }
+    LOGGER.log(level(severity), () -> "TensorRT: " + message);
   }
 
   private static boolean isError(Severity severity) {

@@ -13,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tensorrt.global.nvinfer;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;
@@ -182,7 +183,8 @@ public final class NetworkBuilder implements AutoCloseable {
     }
 
     private void value(String input, OptProfileSelector which, int[] values) {
-      if (!call(() -> profile.setShapeValues(input, which, values, values.length))) {
+      long[] longs = IntStream.of(values).asLongStream().toArray();
+      if (!call(() -> TensorRtMajor.setShapeValues(profile, input, which, longs))) {
         throw failure("set the values of '" + input + "'");
       }
     }

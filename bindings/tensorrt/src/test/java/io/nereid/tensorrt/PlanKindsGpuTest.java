@@ -73,7 +73,7 @@ class PlanKindsGpuTest extends GpuTest {
   @Test
   void aPlanWithCodeOfItsOwnIsTrustedOnlyByItsParameter() {
     assumeTrue(
-        LibraryFinder.ofSettings().named("libnvinfer_lean.so.10").isPresent(),
+        LibraryFinder.ofSettings().named(TensorRtMajor.HERE.library("nvinfer_lean")).isPresent(),
         "needs TensorRT's lean runtime, which such a plan carries");
     Path plan = plan(BuilderFlag.kVERSION_COMPATIBLE);
     NereidException e =

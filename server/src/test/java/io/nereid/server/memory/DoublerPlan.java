@@ -5,15 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.nereid.model.ModelSpec;
-import io.nereid.tensorrt.NetworkBuilder;
 import io.nereid.tensorrt.TensorRtLibrary;
+import io.nereid.tensorrt.builder.BuildOptions;
+import io.nereid.tensorrt.builder.BuildProgress;
+import io.nereid.tensorrt.builder.EngineBuilder;
+import io.nereid.tensorrt.builder.ShapeRange;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import org.bytedeco.tensorrt.global.nvinfer;
 import org.bytedeco.tensorrt.global.nvinfer.ElementWiseOperation;
+import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.ITensor;
 
 /**
@@ -29,17 +34,21 @@ public final class DoublerPlan {
     Optional<String> missing = TensorRtLibrary.missing();
     assumeTrue(missing.isEmpty(), () -> "needs a GPU with TensorRT: " + missing.orElseThrow());
     Path plan = directory.resolve("doubler.plan");
-    try (NetworkBuilder builder = NetworkBuilder.create()) {
-      ITensor in = builder.input("IN", nvinfer.DataType.kINT32, -1);
-      builder.output("OUT", builder.network().addElementWise(in, in, ElementWiseOperation.kSUM));
-      builder.profile(profile ->
-          profile.shapes(
-              "IN",
-              NetworkBuilder.dims(1),
-              NetworkBuilder.dims(mostElements),
-              NetworkBuilder.dims(mostElements)));
-      builder.write(plan);
-    }
+    EngineBuilder.build(
+        (network, scope) -> {
+          ITensor in =
+              network.addInput("IN", nvinfer.DataType.kINT32, new Dims64().nbDims(1).d(0, -1));
+          ITensor out = network.addElementWise(in, in, ElementWiseOperation.kSUM).getOutput(0);
+          out.setName("OUT");
+          network.markOutput(out);
+        },
+        BuildOptions.builder()
+            .stronglyTyped(true)
+            .profiles(
+                List.of(List.of(ShapeRange.parse("IN=1:" + mostElements + ":" + mostElements))))
+            .build(),
+        plan,
+        BuildProgress.NONE);
     return ModelSpec.builder("doubler")
         .backend("tensorrt")
         .parameter("model_path", plan.toString())

@@ -41,6 +41,10 @@ final class BackendFinder {
    * @param plugins tells what else was looked for
    */
   static Optional<Backend> find(ModelSpec spec, PluginSearch plugins) {
+    return found(spec, plugins).map(backend -> backend.forModel(spec));
+  }
+
+  private static Optional<Backend> found(ModelSpec spec, PluginSearch plugins) {
     if (spec.backend().isPresent()) {
       return spec.backend();
     }

@@ -1,6 +1,7 @@
 package io.nereid.tensorrt.builder;
 
 import io.nereid.tensorrt.TensorRtLibrary;
+import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -16,7 +17,7 @@ import java.nio.file.Path;
  */
 final class BuilderResource {
 
-  static final String LEAN_RUNTIME = "libnvinfer_lean.so.10";
+  static final String LEAN_RUNTIME = TensorRtMajor.HERE.library("nvinfer_lean");
 
   private BuilderResource() {}
 

@@ -1,6 +1,7 @@
 package io.nereid.tensorrt.builder;
 
 import io.nereid.tensorrt.Gpu;
+import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Path;
@@ -24,9 +25,9 @@ final class BuilderSettings {
 
   static void apply(
       IBuilderConfig config, BuildOptions options, INetworkDefinition network, Gpu device) {
-    if (!options.stronglyTyped()) {
+    if (!isStronglyTyped(options)) {
       for (Precision precision : precisions(options, quantized(network), device)) {
-        config.setFlag(flag(precision));
+        TensorRtMajor.precisionFlag("k" + precision).ifPresent(config::setFlag);
       }
     }
     if (!options.tf32()) {
@@ -43,10 +44,32 @@ final class BuilderSettings {
         .workspaceBytes()
         .ifPresent(bytes -> config.setMemoryPoolLimit(MemoryPoolType.kWORKSPACE, bytes));
     options.optimizationLevel().ifPresent(config::setBuilderOptimizationLevel);
-    options.auxiliaryStreams().ifPresent(config::setMaxAuxStreams);
+    options.auxiliaryStreams().ifPresent(count -> TensorRtMajor.setAuxiliaryStreams(config, count));
     if (options.versionCompatible() && !options.plugins().isEmpty()) {
       plugins(config, options);
     }
+  }
+
+  /**
+   * True if the types of the network decide what is computed in. Throws where precisions are asked
+   * for, and TensorRT has none to choose.
+   */
+  static boolean isStronglyTyped(BuildOptions options) {
+    TensorRtMajor major = TensorRtMajor.HERE;
+    if (!major.isAlwaysStronglyTyped()) {
+      return options.stronglyTyped();
+    }
+    if (options.best() || !options.precisions().isEmpty()) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "TensorRT "
+              + major.number()
+              + " computes in the types that the ONNX file has, got "
+              + (options.best() ? "--best" : options.precisions())
+              + ": build without it, and convert the file before (NVIDIA's TensorRT Model Optimizer,"
+              + " or onnxconverter-common's float16.convert_float_to_float16)");
+    }
+    return true;
   }
 
   private static void set(IBuilderConfig config, BuilderFlag flag, boolean wanted) {
@@ -121,14 +144,5 @@ final class BuilderSettings {
     } else if (type == DataType.kFP8) {
       found.add(Precision.FP8);
     }
-  }
-
-  private static BuilderFlag flag(Precision precision) {
-    return switch (precision) {
-      case FP16 -> BuilderFlag.kFP16;
-      case BF16 -> BuilderFlag.kBF16;
-      case INT8 -> BuilderFlag.kINT8;
-      case FP8 -> BuilderFlag.kFP8;
-    };
   }
 }

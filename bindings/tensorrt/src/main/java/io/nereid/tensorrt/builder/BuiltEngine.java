@@ -46,7 +46,8 @@ public record BuiltEngine(
       Gpu device,
       Duration buildTime,
       BuildLog log) {
-    IRuntime runtime = EngineBuilder.made(nvinfer.createInferRuntime(log), "a runtime", log);
+    IRuntime runtime =
+        EngineBuilder.made(nvinfer.createInferRuntime(log.logger()), "a runtime", log);
     try {
       // A plan for other versions brings the code that runs it.
       runtime.setEngineHostCodeAllowed(options.versionCompatible());

@@ -47,10 +47,10 @@ public final class EngineBuilder {
     BuildLog log = BuildLog.create();
     try (MonitorObject monitor = new MonitorObject(progress);
         PointerScope _ = new PointerScope()) {
-      if (source instanceof OnnxFile && !nvinfer_plugin.initLibNvInferPlugins(log, "")) {
+      if (source instanceof OnnxFile && !nvinfer_plugin.initLibNvInferPlugins(log.logger(), "")) {
         throw failed("TensorRT's plugins could not be registered", log);
       }
-      IBuilder builder = made(nvinfer.createInferBuilder(log), "a builder", log);
+      IBuilder builder = made(nvinfer.createInferBuilder(log.logger()), "a builder", log);
       // Where CUDA does not work, what is returned is not null and ends the process when it is
       // used.
       if (!log.isClean()) {
@@ -94,10 +94,10 @@ public final class EngineBuilder {
       MonitorObject monitor,
       BuildLog log)
       throws IOException {
-    int flags =
-        options.stronglyTyped() ? 1 << NetworkDefinitionCreationFlag.kSTRONGLY_TYPED.value : 0;
+    boolean typed = BuilderSettings.isStronglyTyped(options);
+    int flags = typed ? 1 << NetworkDefinitionCreationFlag.kSTRONGLY_TYPED.value : 0;
     INetworkDefinition network = made(builder.createNetworkV2(flags), "a network", log);
-    try (BuildScope scope = new BuildScope(log)) {
+    try (BuildScope scope = new BuildScope(log.logger())) {
       define(source, network, scope);
       IBuilderConfig config = made(builder.createBuilderConfig(), "a configuration", log);
       try {

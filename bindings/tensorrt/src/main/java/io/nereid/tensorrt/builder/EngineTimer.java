@@ -2,6 +2,7 @@ package io.nereid.tensorrt.builder;
 
 import io.nereid.tensorrt.CudaRuntime;
 import io.nereid.tensorrt.NativeObjects;
+import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.time.Duration;
@@ -9,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.LongStream;
 import org.bytedeco.cuda.cudart.CUstream_st;
 import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.IntPointer;
@@ -33,6 +35,9 @@ final class EngineTimer implements AutoCloseable {
   private final IExecutionContext context;
   private final CUstream_st stream = new CUstream_st();
   private final List<Pointer> memory = new ArrayList<>();
+
+  /** Values in the processor's memory, which TensorRT reads until the last execution. */
+  private final List<Pointer> values = new ArrayList<>();
 
   private EngineTimer(ICudaEngine engine, BuildLog log) {
     this.engine = engine;
@@ -120,22 +125,17 @@ final class EngineTimer implements AutoCloseable {
 
   /** A shape tensor is in host memory, and has the values that the profile is made for. */
   private void shapeValues(String name) {
-    IntPointer values = engine.getProfileTensorValues(name, 0, OptProfileSelector.kOPT);
-    if (values == null || values.isNull()) {
+    Dims64 dims = engine.getTensorShape(name);
+    int count = dims.nbDims() == 0 ? 1 : Math.toIntExact(dims.d(0));
+    long[] optimum = TensorRtMajor.shapeValues(engine, name, 0, OptProfileSelector.kOPT, count);
+    if (optimum.length < count) {
       throw unmeasured("TensorRT tells no values for input '" + name + "'");
     }
-    Dims64 dims = engine.getTensorShape(name);
-    long count = dims.nbDims() == 0 ? 1 : dims.d(0);
-    Pointer held;
-    if (engine.getTensorDataType(name).intern() == DataType.kINT64) {
-      LongPointer longs = new LongPointer(count);
-      for (long i = 0; i < count; i++) {
-        longs.put(i, values.get(i));
-      }
-      held = longs;
-    } else {
-      held = values;
-    }
+    Pointer held =
+        engine.getTensorDataType(name).intern() == DataType.kINT64
+            ? new LongPointer(optimum)
+            : new IntPointer(LongStream.of(optimum).mapToInt(Math::toIntExact).toArray());
+    values.add(held);
     if (!context.setInputTensorAddress(name, held)) {
       throw EngineBuilder.failed("TensorRT does not take the values of '" + name + "'", log);
     }

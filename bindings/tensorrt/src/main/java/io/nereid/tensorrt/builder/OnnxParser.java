@@ -2,6 +2,7 @@ package io.nereid.tensorrt.builder;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
 
+import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.FunctionDescriptor;
@@ -18,12 +19,6 @@ import org.bytedeco.tensorrt.nvonnxparser.IParserError;
 final class OnnxParser implements AutoCloseable {
 
   private static final int SHOWN_ERRORS = 3;
-
-  /**
-   * Where the parser's virtual table has the destructor that frees the object, too: eight functions
-   * come before the two destructors, and getUsedVCPluginLibraries after them.
-   */
-  private static final int DELETING_DESTRUCTOR = 9;
 
   private final IParser parser;
 
@@ -65,13 +60,12 @@ final class OnnxParser implements AutoCloseable {
   @Override
   @SuppressWarnings("restricted")
   public void close() {
+    int destructor = TensorRtMajor.HERE.parserDestructor();
     MemorySegment self = MemorySegment.ofAddress(parser.address()).reinterpret(ADDRESS.byteSize());
-    MemorySegment table =
-        self.get(ADDRESS, 0).reinterpret((DELETING_DESTRUCTOR + 1) * ADDRESS.byteSize());
+    MemorySegment table = self.get(ADDRESS, 0).reinterpret((destructor + 1) * ADDRESS.byteSize());
     try {
       Linker.nativeLinker()
-          .downcallHandle(
-              table.getAtIndex(ADDRESS, DELETING_DESTRUCTOR), FunctionDescriptor.ofVoid(ADDRESS))
+          .downcallHandle(table.getAtIndex(ADDRESS, destructor), FunctionDescriptor.ofVoid(ADDRESS))
           .invokeExact(self);
     } catch (RuntimeException | Error e) {
       throw e;

@@ -1,5 +1,6 @@
 package io.nereid.tensorrt.builder;
 
+import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
@@ -138,8 +139,8 @@ final class Profiles {
       List<Long> values,
       boolean shape) {
     if (shape) {
-      int[] ints = values.stream().mapToInt(Math::toIntExact).toArray();
-      return profile.setShapeValues(input, which, ints, ints.length);
+      long[] longs = values.stream().mapToLong(Long::longValue).toArray();
+      return TensorRtMajor.setShapeValues(profile, input, which, longs);
     }
     return profile.setDimensions(input, which, dims(values));
   }

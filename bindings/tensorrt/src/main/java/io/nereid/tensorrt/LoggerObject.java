@@ -1,0 +1,61 @@
+package io.nereid.tensorrt;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.BiConsumer;
+import org.bytedeco.tensorrt.nvinfer.ILogger;
+import org.bytedeco.tensorrt.nvinfer.ILogger.Severity;
+
+/**
+ * Hands TensorRT's messages to a function, on whichever thread TensorRT logs them. TensorRT makes
+ * the first logger that it is given the one of the whole process, and may use any of them as long
+ * as anything lives that was made with it. So none is ever freed: they are small, and there are
+ * few.
+ *
+ * <p>JavaCPP's own class cannot be extended for TensorRT 11, which asks a logger for its version:
+ * the answer of that class calls itself.
+ */
+public final class LoggerObject {
+
+  private static final long LONGEST_MESSAGE = 1 << 20;
+
+  private static final Queue<LoggerObject> ALL = new ConcurrentLinkedQueue<>();
+
+  private final BiConsumer<Severity, String> sink;
+  private final NativeInterface object;
+
+  private LoggerObject(BiConsumer<Severity, String> sink) {
+    this.sink = sink;
+    object =
+        new NativeInterface(
+            TensorRtMajor.HERE.loggerType(),
+            NativeInterface.function(
+                MethodHandles.lookup(), this, "log", FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS)));
+  }
+
+  /**
+   * A logger for TensorRT; only after TensorRT was loaded.
+   *
+   * @param sink takes messages; what it throws is dropped, as C++ could not take it
+   */
+  public static ILogger of(BiConsumer<Severity, String> sink) {
+    LoggerObject logger = new LoggerObject(sink);
+    ALL.add(logger);
+    return new ILogger(logger.object.address());
+  }
+
+  @SuppressWarnings("restricted")
+  private void log(int severity, MemorySegment message) {
+    try {
+      sink.accept(Severity.values()[severity], message.reinterpret(LONGEST_MESSAGE).getString(0));
+    } catch (Throwable t) {
+      // There is nobody to tell.
+    }
+  }
+}

@@ -1,0 +1,175 @@
+package io.nereid.tensorrt;
+
+import io.nereid.model.Backend;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * The one of TensorRT 10 and 11 that the class path has no classes for. Where a directory has
+ * JavaCPP's jars for it, this backend is loaded once more, by a class loader that has those jars
+ * and otherwise what the class path has. Both then serve side by side in one process. Any thread
+ * may call this.
+ */
+final class OtherMajor {
+
+  /** The directory that has JavaCPP's jars; by default one beside the jar of this backend. */
+  static final String PROPERTY = "nereid.tensorrt.bindings";
+
+  private static final String PATHS_FIRST = "org.bytedeco.javacpp.pathsFirst";
+
+  private static final TensorRtMajor MAJOR =
+      TensorRtMajor.HERE == TensorRtMajor.TEN ? TensorRtMajor.ELEVEN : TensorRtMajor.TEN;
+
+  /** The one of this process; its failure says that there are no jars. */
+  private static final OneAttempt<OtherMajor> LOADED = new OneAttempt<>(OtherMajor::load);
+
+  private final ClassLoader loader;
+
+  private OtherMajor(ClassLoader loader) {
+    this.loader = loader;
+  }
+
+  /** The major version that it serves. */
+  static int number() {
+    return MAJOR.number();
+  }
+
+  /** The file of CUDA's runtime library that it needs. */
+  static String cudaRuntime() {
+    return MAJOR.cudaRuntime();
+  }
+
+  /** The directory that JavaCPP's jars for it are expected in. */
+  static Path directory() {
+    String written = System.getProperty(PROPERTY, "");
+    if (!written.isBlank()) {
+      return Path.of(written.strip()).toAbsolutePath();
+    }
+    return home().resolveSibling("tensorrt-" + MAJOR.number());
+  }
+
+  /** Empty: there are no jars for it. */
+  static Optional<OtherMajor> find() {
+    return LOADED.failure().isPresent() ? Optional.empty() : Optional.of(LOADED.get());
+  }
+
+  /** A backend that executes plans by it. */
+  Backend newBackend() {
+    try {
+      return (Backend) type("TensorRtBackend").getConstructor().newInstance();
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e); // the class of this package, which has one
+    }
+  }
+
+  /** Says what is missing of it on this machine; empty: nothing is. */
+  Optional<?> missing() {
+    return (Optional<?>) call("TensorRtLibrary", "missing");
+  }
+
+  /** Counts the CUDA graphs of a version of a model, hits and misses. */
+  GraphStatistics graphStatistics(String model, long version) {
+    long[] counts = (long[]) call("TensorRtBackend", "graphCounts", model, version);
+    return new GraphStatistics((int) counts[0], counts[1], counts[2]);
+  }
+
+  private Class<?> type(String name) throws ClassNotFoundException {
+    return Class.forName(OtherMajor.class.getPackageName() + "." + name, true, loader);
+  }
+
+  /** Calls a static method of this package as the other class loader has it. */
+  private Object call(String type, String name, Object... arguments) {
+    try {
+      Method method =
+          Arrays.stream(type(type).getDeclaredMethods())
+              .filter(one -> one.getName().equals(name))
+              .findFirst()
+              .orElseThrow();
+      method.setAccessible(true);
+      return method.invoke(null, arguments);
+    } catch (ReflectiveOperationException e) {
+      throw e.getCause() instanceof RuntimeException failure
+          ? failure
+          : new IllegalStateException(e);
+    }
+  }
+
+  private static OtherMajor load() {
+    Path directory = directory();
+    try (Stream<Path> files =
+        Files.isDirectory(directory) ? Files.list(directory) : Stream.empty()) {
+      List<URL> jars = new ArrayList<>(List.of(home().toUri().toURL()));
+      for (Path jar : files.filter(file -> file.toString().endsWith(".jar")).toList()) {
+        jars.add(jar.toUri().toURL());
+      }
+      if (jars.size() == 1) {
+        throw new NereidException(StatusCode.UNAVAILABLE, "no jars are in " + directory);
+      }
+      OtherMajor other = new OtherMajor(new JarLoader(jars.toArray(URL[]::new)));
+      other.newBackend();
+      // JavaCPP must unpack its native libraries from these jars, also where a directory has
+      // unpacked ones: those are of the classes on the class path. It reads the property once.
+      LibraryFinder.withProperty(PATHS_FIRST, "false", "org.bytedeco.javacpp.Loader", other.loader);
+      return other;
+    } catch (IOException | LinkageError e) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, "the jars in " + directory + " cannot be loaded", e);
+    }
+  }
+
+  /** The jar, or the directory of classes, that has this backend. */
+  private static Path home() {
+    try {
+      return Path.of(OtherMajor.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e); // the JDK made it
+    }
+  }
+
+  /** Has this backend and JavaCPP for itself, and everything else from the class path. */
+  private static final class JarLoader extends URLClassLoader {
+
+    static {
+      registerAsParallelCapable();
+    }
+
+    JarLoader(URL[] jars) {
+      super("tensorrt-" + MAJOR.number(), jars, OtherMajor.class.getClassLoader());
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (!name.startsWith("org.bytedeco.") && !name.startsWith("io.nereid.tensorrt.")) {
+        return super.loadClass(name, resolve);
+      }
+      synchronized (getClassLoadingLock(name)) {
+        Class<?> loaded = findLoadedClass(name);
+        return loaded == null ? findClass(name) : loaded;
+      }
+    }
+
+    /** JavaCPP looks for its native libraries as resources. */
+    @Override
+    public URL getResource(String name) {
+      return name.startsWith("org/bytedeco/") ? findResource(name) : super.getResource(name);
+    }
+
+    @Override
+    public Enumeration<URL> getResources(String name) throws IOException {
+      return name.startsWith("org/bytedeco/") ? findResources(name) : super.getResources(name);
+    }
+  }
+}

@@ -1,0 +1,184 @@
+package io.nereid.tensorrt;
+
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.bytedeco.javacpp.IntPointer;
+import org.bytedeco.javacpp.LongPointer;
+import org.bytedeco.tensorrt.global.nvinfer.BuilderFlag;
+import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
+import org.bytedeco.tensorrt.nvinfer.IBuilderConfig;
+import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
+import org.bytedeco.tensorrt.nvinfer.IOptimizationProfile;
+
+/**
+ * Knows what differs between TensorRT 10 and 11: the names of libraries, the CUDA under them, and a
+ * few functions, which are looked up by name. Everything else that is called has the same signature
+ * in JavaCPP's classes for both, so the same compiled code runs with either. A class loader has the
+ * classes of one of them: {@link #HERE}. Any thread may call this.
+ */
+public enum TensorRtMajor {
+  /** With CUDA 12. */
+  TEN(10, 12, new TensorRtVersion(10, 6, 0)),
+  /** With CUDA 13; all its networks are strongly typed. */
+  ELEVEN(11, 13, new TensorRtVersion(11, 0, 0));
+
+  /** The one that JavaCPP's classes in this class loader are for. */
+  public static final TensorRtMajor HERE = has("setShapeValues") ? TEN : ELEVEN;
+
+  private static final MethodHandle SET_VALUES =
+      find(
+          IOptimizationProfile.class,
+          HERE == TEN ? "setShapeValues" : "setShapeValuesV2",
+          boolean.class,
+          String.class,
+          OptProfileSelector.class,
+          HERE == TEN ? int[].class : long[].class,
+          int.class);
+  private static final MethodHandle VALUES =
+      find(
+          ICudaEngine.class,
+          HERE == TEN ? "getProfileTensorValues" : "getProfileTensorValuesV2",
+          HERE == TEN ? IntPointer.class : LongPointer.class,
+          String.class,
+          int.class,
+          OptProfileSelector.class);
+  private static final MethodHandle SET_STREAMS =
+      find(
+          IBuilderConfig.class,
+          "setMaxAuxStreams",
+          HERE == TEN ? void.class : boolean.class,
+          int.class);
+
+  private final int number;
+  private final int cuda;
+  private final TensorRtVersion oldest;
+
+  TensorRtMajor(int number, int cuda, TensorRtVersion oldest) {
+    this.number = number;
+    this.cuda = cuda;
+    this.oldest = oldest;
+  }
+
+  /** The major version of plans and libraries. */
+  public int number() {
+    return number;
+  }
+
+  /** The file of one of TensorRT's libraries, such as {@code nvinfer}. */
+  public String library(String name) {
+    return "lib" + name + ".so." + number;
+  }
+
+  /** The file of CUDA's runtime library that TensorRT of this version is built for. */
+  String cudaRuntime() {
+    return "libcudart.so." + cuda;
+  }
+
+  /** The directories of CUDA's installers, the newest first. */
+  List<String> cudaPlaces() {
+    List<String> places = new ArrayList<>(List.of("/usr/local/cuda-" + cuda + "/lib64"));
+    for (int minor = 9; minor >= 0; minor--) {
+      places.add("/usr/local/cuda-" + cuda + "." + minor + "/lib64");
+    }
+    places.add("/usr/local/cuda/lib64");
+    return places;
+  }
+
+  /** The oldest driver that runs libraries of this CUDA, as CUDA counts (minor compatibility). */
+  int oldestDriver() {
+    return cuda * 1000;
+  }
+
+  /** The oldest version that has everything that is called. */
+  TensorRtVersion oldest() {
+    return oldest;
+  }
+
+  /** The interface of loggers, which has a version since 11. */
+  NativeInterface.Type loggerType() {
+    return this == TEN
+        ? new NativeInterface.Type("ILogger", "_ZTIN8nvinfer17ILoggerE", 0, 0)
+        : new NativeInterface.Type("ILogger", "_ZTIN8nvinfer15v_1_07ILoggerE", 1, 0);
+  }
+
+  /**
+   * The place in the virtual table of ONNX parsers of the destructor that frees the object, too. It
+   * follows the plain one, which eight functions precede in 10 and six in 11.
+   */
+  public int parserDestructor() {
+    return this == TEN ? 9 : 7;
+  }
+
+  /** Whether every network has the types that it is written with, and no precision is chosen. */
+  public boolean isAlwaysStronglyTyped() {
+    return this == ELEVEN;
+  }
+
+  /** The builder's flag that allows a precision, such as {@code kFP16}; empty: there is none. */
+  public static Optional<BuilderFlag> precisionFlag(String name) {
+    return Arrays.stream(BuilderFlag.values()).filter(flag -> flag.name().equals(name)).findFirst();
+  }
+
+  /** Sets the values of an input from which shapes are computed. */
+  public static boolean setShapeValues(
+      IOptimizationProfile profile, String input, OptProfileSelector which, long[] values) {
+    Object typed =
+        HERE == TEN ? Arrays.stream(values).mapToInt(Math::toIntExact).toArray() : values;
+    return (boolean) invoke(SET_VALUES, profile, input, which, typed, values.length);
+  }
+
+  /**
+   * The values that a profile has for an input from which shapes are computed; empty: none. Version
+   * 10 tells them as 32-bit numbers, also where the tensor is of INT64.
+   */
+  public static long[] shapeValues(
+      ICudaEngine engine, String input, int profile, OptProfileSelector which, int count) {
+    Object values = invoke(VALUES, engine, input, profile, which);
+    long[] copy = new long[count];
+    if (values instanceof IntPointer ints && !ints.isNull()) {
+      Arrays.setAll(copy, ints::get);
+    } else if (values instanceof LongPointer longs && !longs.isNull()) {
+      Arrays.setAll(copy, longs::get);
+    } else {
+      return new long[0];
+    }
+    return copy;
+  }
+
+  /** Limits the streams that an engine uses beside the caller's. */
+  public static void setAuxiliaryStreams(IBuilderConfig config, int count) {
+    invoke(SET_STREAMS, config, count);
+  }
+
+  private static boolean has(String method) {
+    return Arrays.stream(IOptimizationProfile.class.getMethods())
+        .anyMatch(one -> one.getName().equals(method));
+  }
+
+  private static MethodHandle find(
+      Class<?> owner, String name, Class<?> result, Class<?>... parameters) {
+    try {
+      return MethodHandles.publicLookup()
+          .findVirtual(owner, name, MethodType.methodType(result, parameters));
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("JavaCPP's TensorRT lacks " + owner + "." + name, e);
+    }
+  }
+
+  private static Object invoke(MethodHandle method, Object... arguments) {
+    try {
+      return method.invokeWithArguments(arguments);
+    } catch (RuntimeException | Error e) {
+      throw e;
+    } catch (Throwable t) {
+      throw new NereidException(StatusCode.INTERNAL, "a call of TensorRT failed", t);
+    }
+  }
+}
