@@ -11,7 +11,9 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Base64;
+import java.util.List;
 import javax.imageio.ImageIO;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +29,17 @@ class TryItTest {
 
   private static final int RATE = 32_000;
 
+  /** Asks the model about the pixels that the page made of a drawing. */
+  private static final String CLASSIFY =
+      """
+      const data = JSON.parse('[' + document.querySelector('textarea').value + ']');
+      const image = {name: 'image', datatype: 'FP32', shape: [1, 8, 8], data};
+      fetch('/v2/models/digits/infer', {method: 'POST', body: JSON.stringify({inputs: [image]})})
+        .then(reply => reply.json())
+        .then(({outputs: [scores]}) => scores.data.indexOf(Math.max(...scores.data)))
+        .then(arguments[0]);
+      """;
+
   @TempDir static Path folder;
   private static BrowsedConsole console;
   private static Browser browser;
@@ -35,7 +48,7 @@ class TryItTest {
   @BeforeAll
   static void start() throws IOException {
     Path models = Files.createDirectory(folder.resolve("models"));
-    ConsoleModels.copyBundled(models, "voice");
+    ConsoleModels.copyBundled(models, "voice", "digits");
     ConsoleModels.row(models, "said", "clip", "FP32", "audio;rate=8000");
     ConsoleModels.row(models, "named", "raw_waveform", "INT16", "");
     ConsoleModels.row(models, "words", "prompt", "UINT8", "");
@@ -129,6 +142,24 @@ class TryItTest {
     browser.click("#send");
     browser.awaitText(".reply", "[1, 3, 64, 48]");
     assertEquals("", browser.run("return document.querySelector('.problem').textContent"));
+  }
+
+  @Test
+  void plainDigitsOfAnySizeAreRecognised() {
+    open("digits");
+    List<String> wrong = new ArrayList<>();
+    for (double side : new double[] {0.3, 0.6, 0.9}) {
+      for (Drawings.Digit digit : Drawings.PLAIN) {
+        browser.run(
+            "[...document.querySelectorAll('button')].find(b => b.textContent === 'Wipe').click()");
+        digit.draw(browser, 0.05, side);
+        long seen = ((Number) browser.runAsync(CLASSIFY)).longValue();
+        if (seen != digit.value()) {
+          wrong.add(digit.value() + " of size " + side + " is taken for " + seen);
+        }
+      }
+    }
+    assertTrue(wrong.size() <= 1, wrong::toString);
   }
 
   @Test
