@@ -32,7 +32,10 @@ export class Field {
     this.free = slot.shape.filter((/** @type {number} */ dim) => dim < 0).length > (batched ? 1 : 0);
     const {name, datatype, shape, optional} = slot;
     const id = 'input-' + (Field.count = (Field.count ?? 0) + 1);
-    this.area = h('textarea', {id, rows: 3, spellcheck: false, 'data-input': name, oninput: () => this.#typed()});
+    this.area = h('textarea', {id, rows: 3, spellcheck: false, 'data-input': name, oninput: () => {
+      this.use();
+      this.#typed();
+    }});
     this.shape = h('input', {'aria-label': `Shape of ${name}`, spellcheck: false, oninput: () => this.#shaped()});
     this.problem = h('p', {className: 'problem wrong', role: 'alert'});
     this.note = h('p', {className: 'soft', hidden: true});
@@ -198,7 +201,7 @@ export class Field {
       return;
     }
     const wanted = count(this.#sized().map((dim, i) => (dim >= 0 ? dim : i < this.before ? 1 : 4)));
-    const values = random(datatype, wanted);
+    const values = random(this.slot, wanted);
     if (this.text) {
       this.area.value = 'The sea was calm.';
       this.#typed();
@@ -289,8 +292,14 @@ export class Field {
     this.file.value = '';
   }
 
+  /** Sends the input, where it can be left out. */
+  use() {
+    this.off.checked = false;
+  }
+
   /** Whoever listens to the form hears of what nobody typed. */
   #tell() {
+    this.use();
     this.element.dispatchEvent(new Event('input', {bubbles: true}));
   }
 

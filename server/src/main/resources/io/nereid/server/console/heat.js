@@ -4,7 +4,6 @@ import {colour, h} from './dom.js';
 import {duration} from './format.js';
 import {changes} from './theme.js';
 
-const HEIGHT = 190;
 const LEFT = 62;
 const BOTTOM = 20;
 const COLUMNS = 180;
@@ -43,23 +42,23 @@ export class Heat {
   }
 
   draw() {
-    const width = this.box.clientWidth;
+    const {clientWidth: width, clientHeight: height} = this.box;
     if (!width) return;
     const scale = devicePixelRatio;
     this.canvas.width = width * scale;
-    this.canvas.height = HEIGHT * scale;
+    this.canvas.height = height * scale;
     this.canvas.style.width = width + 'px';
-    this.canvas.style.height = HEIGHT + 'px';
+    this.canvas.style.height = height + 'px';
     const pen = /** @type {CanvasRenderingContext2D} */ (this.canvas.getContext('2d'));
     pen.scale(scale, scale);
     pen.font = '12px sans-serif';
     const [low, high] = this.#range();
     if (low === high) {
       pen.fillStyle = colour('soft');
-      pen.fillText('no answers yet', LEFT, HEIGHT / 2);
+      pen.fillText('no answers yet', LEFT, height / 2);
       return;
     }
-    const row = (HEIGHT - BOTTOM - 8) / (high - low + 1);
+    const row = (height - BOTTOM - 8) / (high - low + 1);
     const column = (width - LEFT - 6) / COLUMNS;
     const most = Math.max(...this.seconds.flat());
     const top = (/** @type {number} */ range) => 8 + (high - range) * row;
@@ -73,7 +72,7 @@ export class Heat {
         pen.fillRect(x, top(range), column + 0.4, row + 0.4);
       }
     });
-    this.#axes(pen, low, high, row, top, width);
+    this.#axes(pen, low, high, row, top);
   }
 
   /**
@@ -82,9 +81,9 @@ export class Heat {
    * @param {number} high
    * @param {number} row
    * @param {(range: number) => number} top
-   * @param {number} width
    */
-  #axes(pen, low, high, row, top, width) {
+  #axes(pen, low, high, row, top) {
+    const {clientWidth: width, clientHeight: height} = this.box;
     pen.globalAlpha = 1;
     pen.fillStyle = colour('soft');
     pen.textAlign = 'right';
@@ -94,11 +93,11 @@ export class Heat {
       pen.fillText(duration(this.bounds[range]), LEFT - 8, top(range));
     }
     pen.textBaseline = 'alphabetic';
-    pen.fillText('now', width - 6, HEIGHT - 4);
+    pen.fillText('now', width - 6, height - 4);
     pen.textAlign = 'left';
-    pen.fillText('3 min ago', LEFT, HEIGHT - 4);
+    pen.fillText('3 min ago', LEFT, height - 4);
     pen.strokeStyle = colour('line');
-    pen.strokeRect(LEFT, HEIGHT - BOTTOM + 0.5, width - LEFT - 6, 0);
+    pen.strokeRect(LEFT, height - BOTTOM + 0.5, width - LEFT - 6, 0);
   }
 
   close() {

@@ -1,8 +1,10 @@
 // @ts-check
 // Which page is shown, and what all of them share.
-import {json} from './api.js';
+import {Failure, json} from './api.js';
 import {fill, h, say} from './dom.js';
+import * as missing from './missing.js';
 import * as model from './model.js';
+import {segment} from './names.js';
 import * as overview from './overview.js';
 import * as requests from './requests.js';
 import * as settings from './settings.js';
@@ -23,6 +25,7 @@ import * as trial from './try.js';
  * @property {AbortSignal} signal says when another page is shown
  * @property {(state: 'live' | 'lost', why?: string) => void} pulse
  * @property {any} about the server, as api/about tells
+ * @property {any} model the model of the place, as api/models/NAME tells; null where it has none
  */
 
 /** @type {Record<string, {show: (context: Context) => void | Promise<void>, title: string}>} */
@@ -85,7 +88,14 @@ async function show() {
   try {
     const about = await json('api/about', {signal});
     say(/** @type {Element} */ (document.getElementById('server')), `${about.name} ${about.version}`);
-    await page.show({root, place, signal, pulse: beat, about});
+    const context = {root, place, signal, pulse: beat, about, model: null};
+    try {
+      if (place.model) context.model = await json(`api/models/${segment(place.model, place.version)}`, {signal});
+    } catch (e) {
+      if (!(e instanceof Failure) || e.status !== 404) throw e;
+      await missing.show(context, e);
+    }
+    if (!place.model || context.model) await page.show(context);
   } catch (e) {
     if (!signal.aborted) fill(root, h('div', {className: 'trouble', role: 'alert'}, h('h1', {}, 'This page cannot be shown'), h('p', {}, /** @type {Error} */ (e).message)));
   }

@@ -145,7 +145,7 @@ class Live {
     say(this.lead, `${value.backend ? 'Runs on ' + value.backend : 'A model of the repository'}${value.version ? ', version ' + value.version : ''}${now}.`);
     this.trouble.hidden = !value.reason;
     if (value.reason) {
-      fill(this.trouble, value.state === 'READY' && h('p', {}, 'It goes on as it was: its last reload failed.'), ...reasonOf(value));
+      fill(this.trouble, value.state === 'READY' && h('p', {}, 'It goes on as it was: its last reload failed.'), ...reasonOf(value), h('p', {className: 'advice'}, this.#advice(value)));
     }
     const versions = JSON.stringify(value.versions ?? []);
     if (versions !== this.said) {
@@ -156,6 +156,16 @@ class Live {
         version.reason ? h('span', {className: 'wrong'}, ` (${version.reason})`) : ''])]));
     }
     this.#actions(value);
+  }
+
+  /** What to do where a load failed. @param {any} value */
+  #advice(value) {
+    if (value.state === 'INCOMPLETE') return 'It is ready as soon as the models that it needs are.';
+    const then = {
+      explicit: `then press ‘${value.state === 'READY' ? 'Load again' : 'Load'}’`,
+      poll: 'and the server loads it when it looks at its repository the next time',
+    }[/** @type {string} */ (this.about.control_mode)] ?? 'and start the server again';
+    return `Mend what it names, ${then}. ‘nereid check DIR --load’ says beforehand whether it will load.`;
   }
 
   /** @param {any} value */

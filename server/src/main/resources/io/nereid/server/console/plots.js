@@ -13,8 +13,6 @@ import {SPAN} from './tide.js';
  * @property {boolean} [stepped]
  */
 
-const HEIGHT = 190;
-
 /** A plot of some lines. */
 export class Plot {
   /**
@@ -57,7 +55,7 @@ export class Plot {
   }
 
   #fit() {
-    if (this.plot && this.box.clientWidth) this.plot.setSize({width: this.box.clientWidth, height: HEIGHT});
+    if (this.plot && this.box.clientWidth) this.plot.setSize({width: this.box.clientWidth, height: this.box.clientHeight});
   }
 
   #draw() {
@@ -69,7 +67,7 @@ export class Plot {
     const axis = {stroke: soft, font: '12px sans-serif', grid: {stroke: colour('line'), width: 1}, ticks: {show: false}};
     const options = {
       width,
-      height: HEIGHT,
+      height: this.box.clientHeight,
       legend: {show: false},
       padding: [8, 18, 0, 0],
       cursor: {y: false, drag: {x: false, y: false}, points: {size: 6}},

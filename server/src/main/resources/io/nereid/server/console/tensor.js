@@ -80,13 +80,20 @@ function check(token, datatype) {
 }
 
 /**
- * Elements by lot, such that most models take them.
+ * Elements by lot, such that most models take them: masks are 1, and numbers of tokens and rows are words of most vocabularies.
  *
- * @param {string} datatype
+ * @param {{name: string, datatype: string}} slot
  * @param {number} elements
  */
-export function random(datatype, elements) {
+export function random({name, datatype}, elements) {
   const below = (/** @type {number} */ limit) => Math.floor(Math.random() * limit);
+  const same = (/** @type {string} */ value) => new Array(elements).fill(value);
+  if (/mask/i.test(name)) return same(datatype === 'BOOL' ? 'true' : '1');
+  if (/INT/.test(datatype)) {
+    if (/type_?ids|segment/i.test(name)) return same('0');
+    if (/position/i.test(name)) return Array.from({length: elements}, (_, i) => String(i));
+    if (/(^|_)ids?$|tokens?$/i.test(name) && !/INT8/.test(datatype)) return Array.from({length: elements}, () => String(100 + below(900)));
+  }
   return Array.from({length: elements}, () => {
     if (datatype === 'BOOL') return String(below(2) === 1);
     if (isFloat(datatype)) return (below(1000) / 1000).toString();

@@ -1,12 +1,12 @@
 // @ts-check
 // A form for a model's inputs, its answers, and the same request in other languages.
-import {ask, json, modelPath, usesToken} from './api.js';
+import {ask, modelPath, usesToken} from './api.js';
 import {copyable} from './copy.js';
 import {fill, h, say} from './dom.js';
 import {eventsOf} from './events.js';
 import {Field} from './field.js';
 import {bytes, duration, plural} from './format.js';
-import {modelHead, segment, stateWord} from './names.js';
+import {address, modelHead, stateWord} from './names.js';
 import {view} from './reply.js';
 import {samples} from './samples.js';
 import {decode, encode, jsonData, wanted, wantsBytes} from './tensor.js';
@@ -14,9 +14,8 @@ import {decode, encode, jsonData, wanted, wantsBytes} from './tensor.js';
 class Trial {
   /**
    * @param {import('./main.js').Context} context
-   * @param {any} model
    */
-  constructor({place, about, signal}, model) {
+  constructor({place, about, signal, model}) {
     this.model = model;
     this.version = place.version ?? '';
     this.grpc = {grpc: about.protocols.grpc, secure: about.protocols.grpc_tls};
@@ -24,6 +23,8 @@ class Trial {
     this.batched = model.max_batch_size > 0;
     /** @type {Field[]} */
     this.fields = model.inputs.map((/** @type {any} */ input) => new Field(input, this.batched, () => this.#live()));
+    // Of inputs that may all be left out most models want one.
+    if (this.fields.every(field => field.slot.optional)) this.fields[0]?.use();
     this.streams = h('input', {type: 'checkbox', checked: model.decoupled, disabled: model.decoupled, onchange: () => this.#show()});
     this.button = h('button', {className: 'main', id: 'send'}, 'Send');
     this.status = h('span', {className: 'soft', role: 'status'});
@@ -183,15 +184,14 @@ function download(body) {
 }
 
 /** @param {import('./main.js').Context} context */
-export async function show(context) {
-  const {root, place, signal} = context;
+export function show(context) {
+  const {root, place, model} = context;
   const name = place.model ?? '';
-  const model = await json(`api/models/${segment(name, place.version)}`, {signal});
   if (model.state !== 'READY') {
-    fill(root, modelHead(place), h('section', {}, h('p', {}, `There is nothing to try: the model is ${stateWord(model.state)}.`), model.reason && h('p', {className: 'wrong'}, model.reason)));
+    fill(root, modelHead(place), h('section', {}, h('p', {}, model.state === 'FAILED' ? 'There is nothing to try: the model did not load.' : `There is nothing to try: the model is ${stateWord(model.state)}.`), model.reason && h('p', {className: 'wrong'}, model.reason), h('p', {}, h('a', {href: address(name, place.version)}, 'What to do'))));
     return;
   }
-  const trial = new Trial(context, model);
+  const trial = new Trial(context);
   const description = h('p', {className: 'soft'}, model.decoupled ? 'It answers a request any number of times. ' : '', model.stateful ? 'It keeps a state from one request of a sequence to the next. ' : '',
     h('a', {href: `/openapi/${encodeURIComponent(name)}.json`}, 'Its OpenAPI description'));
   fill(root, modelHead(place, description), trial.elements());

@@ -66,6 +66,18 @@ final class ConsoleModels {
         """);
   }
 
+  /** Writes a model with the inputs of a language model, which may all be left out. */
+  static void tokens(Path to, String name) throws IOException {
+    StringBuilder config = new StringBuilder("backend: \"identity\"\nmax_batch_size: 8\n");
+    for (String input : List.of("input_ids", "attention_mask", "token_type_ids")) {
+      config.append(
+          "input [ { name: \"%s\" data_type: TYPE_INT64 dims: [ -1 ] optional: true } ]\n"
+              .formatted(input));
+    }
+    config.append("output [ { name: \"same\" data_type: TYPE_INT64 dims: [ -1 ] } ]\n");
+    write(to, name, config.toString());
+  }
+
   /**
    * Writes a model that gives back one row of what it gets.
    *

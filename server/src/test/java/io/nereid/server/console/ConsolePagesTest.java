@@ -71,6 +71,11 @@ class ConsolePagesTest {
     return browser.log().stream().filter(line -> line.startsWith("SEVERE")).toList();
   }
 
+  /** A browser notes each answer that is an error. */
+  private static void ignoreNotFound() {
+    assertEquals(List.of(), severe().stream().filter(line -> !line.contains("404")).toList());
+  }
+
   private static void open(String fragment, String awaited, String text) {
     browser.open(console.page(fragment));
     browser.awaitText(awaited, text);
@@ -83,6 +88,8 @@ class ConsolePagesTest {
       case "#/requests" -> open(fragment, ".pulse", "live");
       case "#/models/digits" -> open(fragment, ".facts dt", "Executions");
       case "#/models/simple" -> open(fragment, "h2", "Objective p99 30s");
+      case "#/models/digit" -> open(fragment, "h1", "There is no model digit");
+      case "#/models/broken" -> open(fragment, ".advice", "Mend what it names");
       case "#/models/digits/configuration" -> open(fragment, ".settings td", "max_batch_size");
       default -> open(fragment, ".code pre", "curl");
     }
@@ -98,7 +105,9 @@ class ConsolePagesTest {
         "#/models/digits/try",
         "#/models/repeat/try",
         "#/models/simple_string/try",
-        "#/models/digits/configuration"
+        "#/models/digits/configuration",
+        "#/models/digit",
+        "#/models/broken"
       })
   void eachPageIsAccessibleLightAndDarkAndFitsAPhone(String fragment) throws IOException {
     open(fragment);
@@ -110,6 +119,7 @@ class ConsolePagesTest {
     open(fragment);
     assertEquals(0L, wider());
     assertEquals(List.of(), violations());
+    ignoreNotFound();
   }
 
   private static long wider() {
@@ -200,6 +210,16 @@ class ConsolePagesTest {
     assertTrue(browser.text(".troubles").contains("broken/config.pbtxt:2:1"));
     browser.click(".troubles a");
     browser.awaitText(".trouble .reason", "max_batch");
+  }
+
+  @Test
+  void aModelThatIsNotThereHasNearNames() {
+    open("#/models/simple_sting/try", "h1", "There is no model simple_sting");
+    assertEquals("simple_string", browser.text("main li a"));
+    browser.click("main li a");
+    browser.awaitText("h1", "simple_string");
+    open("#/models/digits/versions/7", "h1", "There is no version 7 of digits");
+    ignoreNotFound();
   }
 
   @Test

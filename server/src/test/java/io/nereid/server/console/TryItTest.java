@@ -55,6 +55,7 @@ class TryItTest {
     ConsoleModels.row(models, "signed", "letters", "INT8", "text");
     ConsoleModels.row(models, "numbers", "values", "FP32", "");
     ConsoleModels.picture(models, "detector");
+    ConsoleModels.tokens(models, "language");
     console = BrowsedConsole.start(models);
     browser = console.browser();
     sound = Files.write(folder.resolve("sound.wav"), wave());
@@ -142,6 +143,25 @@ class TryItTest {
     browser.click("#send");
     browser.awaitText(".reply", "[1, 3, 64, 48]");
     assertEquals("", browser.run("return document.querySelector('.problem').textContent"));
+  }
+
+  @Test
+  void inputsOfLanguageModelsAreSensibleAndOneIsSent() {
+    open("language");
+    assertEquals(
+        "",
+        browser.run(
+            """
+            const numbers = name => document.querySelector(`[data-input=${name}]`).value
+              .split(', ').map(Number);
+            return [
+              numbers('input_ids').some(id => id < 100 || id > 999),
+              numbers('attention_mask').some(mask => mask !== 1),
+              numbers('token_type_ids').some(type => type !== 0),
+            ].join().replaceAll(/false|,/g, '');
+            """));
+    browser.click("#send");
+    browser.awaitText(".reply h3", "same");
   }
 
   @Test
