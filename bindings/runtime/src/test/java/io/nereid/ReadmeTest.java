@@ -40,6 +40,11 @@ class ReadmeTest {
         List.of(SUMS, "1.5", "1 request answered"), compiledAndRun("docs/embedding.md", 1));
   }
 
+  @Test
+  void theExampleOfRecordsPrintsWhatItSays() throws Exception {
+    assertEquals(List.of("10 scores", "true", "true"), compiledAndRun("docs/embedding.md", 2));
+  }
+
   /** The lines that an example of a document prints. */
   private List<String> compiledAndRun(String document, int number) throws Exception {
     Path root = Path.of("../..").toRealPath();

@@ -13,8 +13,8 @@ import java.nio.ShortBuffer;
 import java.util.Arrays;
 
 /**
- * Turns arrays of arrays into tensors, and tensors into arrays of arrays. Both copy the elements.
- * Has no state.
+ * Turns arrays of arrays into tensors, and tensors into arrays of arrays. Elements are copied once,
+ * but an array of one dimension becomes a view. Has no state.
  */
 final class NestedArrays {
 
@@ -70,11 +70,14 @@ final class NestedArrays {
       throw new IllegalArgumentException(
           "an array was expected, not a " + array.getClass().getSimpleName());
     }
+    if (rank == 1) {
+      return ofFlat(array, new long[] {Array.getLength(array)});
+    }
     long[] shape = new long[rank];
     Object first = array;
     for (int i = 0; i < rank && first != null; i++) {
       shape[i] = Array.getLength(first);
-      first = shape[i] == 0 || i == rank - 1 ? null : Array.get(first, 0);
+      first = shape[i] == 0 || i == rank - 1 ? null : ((Object[]) first)[0];
     }
     Object flat =
         Array.newInstance(
@@ -101,7 +104,7 @@ final class NestedArrays {
     }
     int end = at;
     for (int i = 0; i < length; i++) {
-      end = flatten(Array.get(array, i), shape, depth + 1, flat, end);
+      end = flatten(((Object[]) array)[i], shape, depth + 1, flat, end);
     }
     return end;
   }
@@ -141,7 +144,8 @@ final class NestedArrays {
               + shape.length
               + " dimensions");
     }
-    return nest(flat(tensor, element), element, shape, 0, new int[1]);
+    Object flat = flat(tensor, element);
+    return rank == 1 ? flat : nest(flat, element, shape, 0, new int[1]);
   }
 
   private static Object flat(Tensor tensor, Class<?> element) {
@@ -173,9 +177,9 @@ final class NestedArrays {
     for (int i = depth + 1; i < shape.length; i++) {
       entry = entry.arrayType();
     }
-    Object rows = Array.newInstance(entry, length);
+    Object[] rows = (Object[]) Array.newInstance(entry, length);
     for (int i = 0; i < length; i++) {
-      Array.set(rows, i, nest(flat, element, shape, depth + 1, at));
+      rows[i] = nest(flat, element, shape, depth + 1, at);
     }
     return rows;
   }

@@ -22,7 +22,7 @@ import java.util.stream.Collectors;
  * all pages alike. While nobody does there is no thread and nothing is kept. Any thread may open a
  * view and wait for what it shows.
  */
-public final class ConsoleFeed {
+final class ConsoleFeed {
 
   private static final Logger LOGGER = System.getLogger(ConsoleFeed.class.getName());
 

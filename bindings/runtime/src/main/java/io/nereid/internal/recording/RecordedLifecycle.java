@@ -14,7 +14,7 @@ import jdk.jfr.Timespan;
 @Category("Nereid")
 @Description("A version of a model was loaded, could not be, or was unloaded")
 @StackTrace(false)
-public final class RecordedLifecycle extends Event {
+final class RecordedLifecycle extends Event {
 
   @Label("Model")
   public String model;
