@@ -8,8 +8,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -28,6 +31,8 @@ class DocumentsTest {
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)");
   private static final Pattern HEADING = Pattern.compile("(?m)^#+ (.*)$");
   private static final Pattern FENCED = Pattern.compile("(?ms)^```[a-z]*\n(.*?)^```");
+  private static final Pattern JAVA = Pattern.compile("(?ms)^```java\n(.*?)^```");
+  private static final Pattern TYPE = Pattern.compile("(?<![.\\w\"])[A-Z]\\w*[a-z]\\w*");
   private static final Pattern SPAN = Pattern.compile("`([^`\n]+)`");
   private static final Pattern COMMAND =
       Pattern.compile(
@@ -61,6 +66,46 @@ class DocumentsTest {
     public String toString() {
       return document + ": " + program + " " + String.join(" ", words);
     }
+  }
+
+  @Test
+  void examplesImportTheTypesOfNereidThatTheyUse() throws IOException {
+    Map<String, Set<String>> types = publicTypes();
+    List<String> missing = new ArrayList<>();
+    for (Path document : documents()) {
+      for (MatchResult example :
+          JAVA.matcher(Files.readString(ROOT.resolve(document))).results().toList()) {
+        String code = example.group(1);
+        TYPE.matcher(code.replaceAll("//[^\n]*|import [^\n]*", ""))
+            .results()
+            .map(MatchResult::group)
+            .distinct()
+            .filter(name ->
+                types.getOrDefault(name, Set.of("")).stream()
+                    .noneMatch(type -> code.contains("import " + type)))
+            .forEach(name -> missing.add(document + ": " + name));
+      }
+    }
+    assertEquals(List.of(), missing);
+  }
+
+  /** The names that programs may import, by their last part. */
+  private static Map<String, Set<String>> publicTypes() throws IOException {
+    Map<String, Set<String>> types = new HashMap<>();
+    for (String module : List.of("bindings", "integrations", "benchmarks/jmh")) {
+      try (Stream<Path> files = Files.walk(ROOT.resolve(module))) {
+        for (Path file : files.filter(file -> file.toString().endsWith(".java")).toList()) {
+          String name = file.toString().replace('/', '.').replace(".java", "");
+          int root = name.indexOf("main.java.");
+          if (root >= 0 && !name.contains(".internal.")) {
+            types
+                .computeIfAbsent(name.substring(name.lastIndexOf('.') + 1), key -> new HashSet<>())
+                .add(name.substring(root + "main.java.".length()));
+          }
+        }
+      }
+    }
+    return types;
   }
 
   private static List<Path> documents() throws IOException {

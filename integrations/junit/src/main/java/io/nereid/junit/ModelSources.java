@@ -19,7 +19,7 @@ import java.util.Map;
 final class ModelSources {
 
   /** What was left open does not become closed by waiting. */
-  private static final Duration DRAIN_TIME = Duration.ofSeconds(5);
+  private static final Duration DRAIN_TIME = Duration.ofSeconds(1);
 
   private ModelSources() {}
 

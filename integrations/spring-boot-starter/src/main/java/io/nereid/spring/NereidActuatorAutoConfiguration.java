@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Configuration;
  */
 @AutoConfiguration(after = NereidAutoConfiguration.class)
 @ConditionalOnBean(Nereid.class)
-public final class NereidActuatorAutoConfiguration {
+final class NereidActuatorAutoConfiguration {
 
   /** Made by Spring. */
   public NereidActuatorAutoConfiguration() {}

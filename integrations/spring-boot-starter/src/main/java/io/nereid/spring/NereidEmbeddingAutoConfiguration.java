@@ -24,7 +24,7 @@ import org.springframework.context.annotation.Bean;
 @ConditionalOnBean(Nereid.class)
 @ConditionalOnProperty({"nereid.embedding.model", "nereid.embedding.tokenizer"})
 @EnableConfigurationProperties(NereidEmbeddingProperties.class)
-public final class NereidEmbeddingAutoConfiguration {
+final class NereidEmbeddingAutoConfiguration {
 
   /** Made by Spring. */
   public NereidEmbeddingAutoConfiguration() {}

@@ -39,17 +39,7 @@ class ExamplesOfGuidesTest {
 
   @Test
   void everyExampleOfTheStarterCompiles() throws Exception {
-    String front =
-        """
-        import io.nereid.*;
-        import io.nereid.Model;
-        import io.nereid.tensor.*;
-        import org.springframework.ai.embedding.*;
-        import org.springframework.beans.factory.annotation.*;
-        import org.springframework.stereotype.*;
-        import org.springframework.web.bind.annotation.*;
-        """;
-    compileAll("spring.md", 2, front, "");
+    compileAll("spring.md", 2, "", "");
   }
 
   /** The application of the page: its controller's bean is called as the model is. */
@@ -96,11 +86,8 @@ class ExamplesOfGuidesTest {
   void everyExampleOfTextsCompiles() throws Exception {
     String front =
         """
-        import io.nereid.*;
-        import io.nereid.model.*;
-        import io.nereid.text.*;
-        import java.nio.file.*;
-        import java.util.*;
+        import io.nereid.text.TextEmbedder;
+        import java.nio.file.Path;
         void main() throws Exception {
           Path file = Path.of("model.onnx");
           TextEmbedder embedder = null;
@@ -109,15 +96,17 @@ class ExamplesOfGuidesTest {
   }
 
   /**
-   * Compiles the examples of a document.
+   * Compiles the examples of a document, their imports in front of what they leave out.
    *
    * @param fewest how many there are at least
-   * @param front what they leave out in front
    */
   private void compileAll(String document, int fewest, String front, String end) throws Exception {
     List<String> examples = examples(document);
     assertTrue(examples.size() >= fewest, "only " + examples.size());
-    examples.forEach(example -> compile(front + example + end));
+    for (String example : examples) {
+      int body = end.isEmpty() ? 0 : example.indexOf("\n\n"); // what is no class needs one around
+      compile(example.substring(0, body) + "\n" + front + example.substring(body) + end);
+    }
   }
 
   private static List<String> examples(String document) throws IOException {
