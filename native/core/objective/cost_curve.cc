@@ -183,22 +183,29 @@ void CostCurve::MakeKnots() {
     knots_[knot_count_++] = knot;
   }
   for (size_t i = 1; i < knot_count_; ++i) {
-    for (size_t k = i; k > 0 && knots_[k].mean_ns < knots_[k - 1].mean_ns; --k) {
-      Knot& above = knots_[k];
-      Knot& below = knots_[k - 1];
-      const double together = (above.mean_ns * above.weight + below.mean_ns * below.weight) /
-                              (above.weight + below.weight);
-      above.high_ns *= together / above.mean_ns;
-      below.high_ns *= together / below.mean_ns;
-      above.mean_ns = together;
-      below.mean_ns = together;
-    }
+    Pool(i);
   }
   for (size_t i = 1; i < knot_count_; ++i) {
     knots_[i].high_ns = std::max(knots_[i].high_ns, knots_[i - 1].high_ns);
   }
   proven_rows_ = knot_count_ == 0 ? 0 : std::lround(knots_[knot_count_ - 1].rows);
   most_rows_ = std::clamp<int64_t>(proven_rows_ * 2, 1, max_rows_);
+}
+
+// Puts a knot together with those before it that take more, at their mean by weight.
+void CostCurve::Pool(size_t last) {
+  size_t first = last;
+  double mean_ns = knots_[last].mean_ns;
+  double weight = knots_[last].weight;
+  for (; first > 0 && knots_[first - 1].mean_ns > mean_ns; --first) {
+    const Knot& before = knots_[first - 1];
+    mean_ns = (mean_ns * weight + before.mean_ns * before.weight) / (weight + before.weight);
+    weight += before.weight;
+  }
+  for (size_t k = first; k <= last; ++k) {
+    knots_[k].high_ns *= mean_ns / knots_[k].mean_ns;
+    knots_[k].mean_ns = mean_ns;
+  }
 }
 
 // Beyond what was seen the last two sizes say how it goes on, at most in proportion; one alone:

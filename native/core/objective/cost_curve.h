@@ -76,6 +76,7 @@ class CostCurve {
   [[nodiscard]] double OfLast(size_t count, size_t index) const;
   void Update(Size& size, double rows, double duration_ns);
   void MakeKnots();
+  void Pool(size_t last);
   [[nodiscard]] double At(double rows, double Knot::*what) const;
 
   const int64_t max_rows_;

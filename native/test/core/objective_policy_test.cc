@@ -65,6 +65,27 @@ TEST_CASE("a curve lies between what it has seen, and goes on like the end of it
   CHECK(curve.RowsWithin(kMs, 64) == 0);
 }
 
+TEST_CASE("costs never fall with rows, however the sizes were measured") {
+  objective::Chance chance(45);
+  for (int round = 0; round < 200; ++round) {
+    CAPTURE(round);
+    CostCurve curve(64);
+    for (int i = 0; i < 60; ++i) {
+      const auto rows = 1 + static_cast<int64_t>(chance.Uniform() * 64);
+      // Large ones were quick by chance.
+      curve.Measured(rows, 1'000 + static_cast<int64_t>(chance.Uniform() * 50'000) / rows);
+      int64_t before = 0;
+      int64_t high_before = 0;
+      for (int64_t size = 1; size <= 64; ++size) {
+        CHECK(curve.MeanNs(size) >= before - 1);
+        CHECK(curve.HighNs(size) >= high_before - 1);
+        before = curve.MeanNs(size);
+        high_before = curve.HighNs(size);
+      }
+    }
+  }
+}
+
 TEST_CASE("one slow execution changes little, two in a row are believed for every size") {
   CostCurve curve = Flat();
   curve.Measured(16, 100 * kMs);
