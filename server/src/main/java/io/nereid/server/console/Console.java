@@ -12,6 +12,7 @@ import io.nereid.server.shared.ServerState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -136,7 +137,9 @@ public final class Console {
 
   /** Writes what a model is. */
   public void details(String name, long version, JsonBuffer json) {
-    DetailJson.model(find(name, version), versions(name), json);
+    List<Path> repositories = state.nereid().repository().options().repositories();
+    String examples = ModelExamples.read(repositories, name);
+    DetailJson.model(find(name, version), versions(name), examples, json);
   }
 
   /** Writes a model's configuration, and where each value came from. */

@@ -26,8 +26,13 @@ final class DetailJson {
 
   private DetailJson() {}
 
-  /** Writes a version of a model; {@code all} are its versions. */
-  static void model(Model model, List<Model> all, JsonBuffer json) {
+  /**
+   * Writes a version of a model.
+   *
+   * @param all its versions
+   * @param examples the text of its examples; null: it has none
+   */
+  static void model(Model model, List<Model> all, String examples, JsonBuffer json) {
     json.ascii("{\"namespace\":").string(model.namespace());
     json.ascii(",\"name\":").string(model.name());
     json.ascii(",\"version\":\"");
@@ -41,6 +46,7 @@ final class DetailJson {
     json.ascii(",\"state\":\"").ascii(model.state().name());
     ConsoleJson.text(json.ascii("\",\"reason\":"), reason);
     ConsoleJson.place(json.ascii(",\"place\":"), reason);
+    ConsoleJson.text(json.ascii(",\"examples\":"), examples);
     try {
       loaded(model, model.spec(), json);
     } catch (NereidException | IllegalStateException e) {

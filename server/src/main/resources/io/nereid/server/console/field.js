@@ -34,6 +34,7 @@ export class Field {
     const id = 'input-' + (Field.count = (Field.count ?? 0) + 1);
     this.area = h('textarea', {id, rows: 3, spellcheck: false, 'data-input': name, oninput: () => {
       this.use();
+      this.image = null;
       this.#typed();
     }});
     this.shape = h('input', {'aria-label': `Shape of ${name}`, spellcheck: false, oninput: () => this.#shaped()});
@@ -44,6 +45,7 @@ export class Field {
     this.file = h('input', {type: 'file', hidden: true, tabIndex: -1, 'aria-label': `A file for ${name}`, onchange: () => this.#files(this.file.files)});
     this.tools = h('div', {className: 'row tools'},
       h('button', {type: 'button', onclick: () => {
+        this.image = null;
         this.random();
         this.#tell();
       }}, datatype === 'BYTES' || this.text ? 'Some text' : this.rate ? 'A tone' : 'Random'),
@@ -78,6 +80,7 @@ export class Field {
     }
     if (form.channels > 1 || form.rows > 64 || form.columns > 64) return;
     this.sketch = new Sketch(form.rows, form.columns, ink => {
+      this.image = null;
       this.#take(ink.map(value => SCALES[this.#scale()](value, 0)));
       this.drawn();
     });
@@ -273,6 +276,7 @@ export class Field {
   async #files(files) {
     const file = files?.[0];
     if (!file) return;
+    this.image = null;
     try {
       if (this.form && file.type.startsWith('image/')) {
         await this.#show(file);
@@ -295,6 +299,37 @@ export class Field {
   /** Sends the input, where it can be left out. */
   use() {
     this.off.checked = false;
+  }
+
+  /**
+   * Takes what an example or a link has.
+   *
+   * @param {{shape?: number[], data: any} | undefined} given undefined: it is left out
+   */
+  take(given) {
+    this.off.checked = !given;
+    if (!given) return;
+    const {datatype} = this.slot;
+    const data = [given.data].flat(Infinity);
+    const shape = given.shape?.join(', ');
+    this.image = null;
+    if (shape) {
+      this.shape.value = shape;
+      this.#shaped();
+    }
+    this.fixed = false;
+    if (data.length > MOST_SHOWN && datatype === 'FP32') {
+      this.#raw(new Uint8Array(Float32Array.from(data).buffer), plural(data.length, 'value'));
+    } else {
+      this.area.value = this.text ? new TextDecoder().decode(Uint8Array.from(data)) : datatype !== 'BYTES' ? data.join(', ') : data.length === 1 ? data[0] : JSON.stringify(data);
+      this.#typed();
+    }
+    if (shape && this.shape.value !== shape) {
+      this.shape.value = shape;
+      this.fixed = true;
+    }
+    const [paper, full] = [0, 1].map(value => SCALES[this.#scale()](value, 0));
+    this.sketch?.show(data.map(value => (value - paper) / (full - paper)));
   }
 
   /** Whoever listens to the form hears of what nobody typed. */

@@ -16,6 +16,7 @@ import * as trial from './try.js';
  * @property {string} page
  * @property {string} [model]
  * @property {string} [version]
+ * @property {string} [inputs] what the form begins with, as a link has it
  */
 
 /**
@@ -51,8 +52,9 @@ function placeOf(hash) {
   });
   if (parts[0] !== 'models' || !parts[1]) return {page: parts[0] in pages && parts.length === 1 ? parts[0] : ''};
   const version = parts[2] === 'versions' ? parts[3] : '';
-  const page = parts[version ? 4 : 2] ?? 'model';
-  return {page: page in pages ? page : 'model', model: parts[1], version};
+  const at = version ? 4 : 2;
+  const page = parts[at] ?? 'model';
+  return {page: page in pages ? page : 'model', model: parts[1], version, inputs: parts[at + 1]};
 }
 
 const root = /** @type {HTMLElement} */ (document.getElementById('page'));

@@ -42,7 +42,7 @@ function content({datatype, shape, data}, labels) {
  * @param {any[]} data
  * @param {string[]} labels
  */
-function areClasses(data, labels) {
+export function areClasses(data, labels) {
   if (labels.length > 1 && labels.length === data.length) return true;
   if (data.length < 3 || data.length > 1000 || data.some(value => typeof value !== 'number' || value < 0)) return false;
   return Math.abs(data.reduce((sum, value) => sum + value, 0) - 1) < 1e-3;

@@ -92,9 +92,22 @@ export class Sketch {
     this.#update();
   }
 
+  /** Shows what the model sees of something that was not drawn. @param {number[]} ink */
+  show(ink) {
+    this.strokes = [];
+    this.#draw();
+    this.#see(ink);
+  }
+
   #update() {
     this.#draw();
     const ink = this.#ink();
+    this.#see(ink);
+    this.changed(ink);
+  }
+
+  /** @param {number[]} ink */
+  #see(ink) {
     const pen = /** @type {CanvasRenderingContext2D} */ (this.seen.getContext('2d'));
     const image = pen.createImageData(this.columns, this.rows);
     ink.forEach((value, i) => {
@@ -102,7 +115,6 @@ export class Sketch {
       image.data[4 * i + 3] = 255;
     });
     pen.putImageData(image, 0, 0);
-    this.changed(ink);
   }
 
   #draw() {

@@ -6,10 +6,14 @@ import {fill, h, say} from './dom.js';
 import {eventsOf} from './events.js';
 import {Field} from './field.js';
 import {bytes, duration, plural} from './format.js';
-import {address, modelHead, stateWord} from './names.js';
+import {over, picture} from './found.js';
+import {address as addressOf, modelHead, stateWord} from './names.js';
 import {view} from './reply.js';
 import {samples} from './samples.js';
 import {decode, encode, jsonData, wanted, wantsBytes} from './tensor.js';
+
+/** Longer links are cut by what they are sent with. */
+const LONGEST_LINK = 8000;
 
 class Trial {
   /**
@@ -37,7 +41,38 @@ class Trial {
     this.form = h('form', {onsubmit: (/** @type {Event} */ event) => this.#submit(event), oninput: () => this.#show(), onkeydown: (/** @type {KeyboardEvent} */ event) => this.#keys(event)},
       ...this.fields.map(field => field.element), this.#sequence(),
       h('div', {className: 'row'}, this.button, h('label', {}, this.streams, 'answers one by one, as they come'), this.status));
+    if (place.inputs) this.#begin(place.inputs);
     this.#show();
+  }
+
+  /** Fills the form as a link has it. @param {string} inputs */
+  #begin(inputs) {
+    try {
+      this.take(JSON.parse(inputs));
+    } catch (e) {
+      say(this.status, `What the link has is no inputs: ${/** @type {Error} */ (e).message}`);
+    }
+  }
+
+  /** Fills the form. @param {{name: string, shape?: number[], data: any}[]} inputs as the protocol has them */
+  take(inputs) {
+    for (const field of this.fields) field.take(inputs.find(input => input.name === field.slot.name));
+    this.#show();
+  }
+
+  /** The examples that lie beside the model in the repository. */
+  #examples() {
+    if (!this.model.examples) return null;
+    try {
+      const examples = JSON.parse(this.model.examples);
+      if (!Array.isArray(examples)) throw new Error(examples.error ?? 'expected a list');
+      return h('p', {className: 'row examples'}, h('span', {className: 'soft'}, 'Examples'), ...examples.map(({name, inputs}) => h('button', {type: 'button', onclick: () => {
+        this.take(inputs);
+        this.#live();
+      }}, name)));
+    } catch (e) {
+      return h('p', {className: 'wrong'}, 'examples.json: ' + /** @type {Error} */ (e).message);
+    }
   }
 
   #sequence() {
@@ -47,7 +82,7 @@ class Trial {
 
   elements() {
     return h('div', {className: 'try'},
-      h('section', {}, h('h2', {}, 'What goes in'), this.form),
+      h('section', {}, h('h2', {}, 'What goes in'), this.#examples(), this.form),
       h('section', {}, h('h2', {}, 'What comes out'), this.reply, h('section', {}, h('h2', {}, 'The same request'), this.samples)));
   }
 
@@ -133,7 +168,10 @@ class Trial {
     const {reply, bytes: size} = await decode(response);
     say(this.status, `${took()}, ${bytes(size)}`);
     const labels = new Map(this.model.outputs.map((/** @type {any} */ output) => [output.name, output.labels]));
-    fill(this.reply, ...(reply.outputs ?? []).flatMap((/** @type {any} */ output) => view(output, labels.get(output.name) ?? [])));
+    const outputs = (reply.outputs ?? []).map((/** @type {any} */ output) => ({...output, data: output.data?.flat(Infinity) ?? []}));
+    const seen = this.fields.find(field => field.image);
+    const found = seen ? over(await picture(/** @type {Blob} */ (seen.image)), outputs, labels, /** @type {any} */ (seen.form)) : [];
+    fill(this.reply, ...found, ...outputs.flatMap((/** @type {any} */ output) => view(output, labels.get(output.name) ?? [])));
   }
 
   /**
@@ -155,6 +193,14 @@ class Trial {
     if (!answers) fill(this.reply, h('p', {className: 'soft'}, 'It answered nothing.'));
   }
 
+  /** The request as a link and as an example, where it is small. @param {import('./tensor.js').Tensor[]} tensors */
+  #kept(tensors) {
+    if (tensors.some(tensor => tensor.bytes)) return {};
+    const inputs = `[${tensors.map(({name, shape}, i) => `{"name": ${JSON.stringify(name)}, "shape": ${JSON.stringify(shape)}, "data": ${jsonData(tensors[i])}}`).join(', ')}]`;
+    const address = `${location.href.split('#')[0]}${addressOf(this.model.name, this.version, 'try')}/${encodeURIComponent(inputs)}`;
+    return {...(address.length <= LONGEST_LINK && {Link: address}), 'examples.json': `[\n  {"name": "an example", "inputs": ${inputs}}\n]`};
+  }
+
   /** Shows the request in the chosen language. */
   #show() {
     let request;
@@ -164,7 +210,8 @@ class Trial {
       return;
     }
     const {body} = request;
-    const texts = samples({...request, model: this.model.name, version: this.version, slots: this.model.outputs, token: usesToken(), ...this.grpc});
+    /** @type {Record<string, string>} */
+    const texts = {...samples({...request, model: this.model.name, version: this.version, slots: this.model.outputs, token: usesToken(), ...this.grpc}), ...this.#kept(request.tensors)};
     if (!texts[this.language]) this.language = 'curl';
     const tabs = Object.keys(texts).map(name => h('button', {type: 'button', role: 'tab', 'aria-selected': String(name === this.language), onclick: () => {
       this.language = name;
@@ -188,7 +235,7 @@ export function show(context) {
   const {root, place, model} = context;
   const name = place.model ?? '';
   if (model.state !== 'READY') {
-    fill(root, modelHead(place), h('section', {}, h('p', {}, model.state === 'FAILED' ? 'There is nothing to try: the model did not load.' : `There is nothing to try: the model is ${stateWord(model.state)}.`), model.reason && h('p', {className: 'wrong'}, model.reason), h('p', {}, h('a', {href: address(name, place.version)}, 'What to do'))));
+    fill(root, modelHead(place), h('section', {}, h('p', {}, model.state === 'FAILED' ? 'There is nothing to try: the model did not load.' : `There is nothing to try: the model is ${stateWord(model.state)}.`), model.reason && h('p', {className: 'wrong'}, model.reason), h('p', {}, h('a', {href: addressOf(name, place.version)}, 'What to do'))));
     return;
   }
   const trial = new Trial(context);

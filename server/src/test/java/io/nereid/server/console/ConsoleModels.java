@@ -66,6 +66,33 @@ final class ConsoleModels {
         """);
   }
 
+  /** Writes a model that finds in a picture what its other inputs say: boxes, or a mask. */
+  static void finder(Path to, String name, boolean mask) throws IOException {
+    String found =
+        mask
+            ? """
+            input [ { name: "mask" data_type: TYPE_INT64 dims: [ 8, 8 ] } ]
+            output [ { name: "mask" data_type: TYPE_INT64 dims: [ 8, 8 ] } ]
+            """
+            : """
+            input [ { name: "places" data_type: TYPE_FP32 dims: [ -1, 4 ] },
+                    { name: "sure" data_type: TYPE_FP32 dims: [ -1 ] },
+                    { name: "kinds" data_type: TYPE_INT64 dims: [ -1 ] } ]
+            output [ { name: "boxes" data_type: TYPE_FP32 dims: [ -1, 4 ] },
+                     { name: "scores" data_type: TYPE_FP32 dims: [ -1 ] },
+                     { name: "labels" data_type: TYPE_INT64 dims: [ -1 ] } ]
+            """;
+    write(
+        to,
+        name,
+        """
+        backend: "identity"
+        input [ { name: "x" data_type: TYPE_FP32 dims: [ 3, 224, 224 ] } ]
+        output [ { name: "y" data_type: TYPE_FP32 dims: [ 3, 224, 224 ] } ]
+        """
+            + found);
+  }
+
   /** Writes a model with the inputs of a language model, which may all be left out. */
   static void tokens(Path to, String name) throws IOException {
     StringBuilder config = new StringBuilder("backend: \"identity\"\nmax_batch_size: 8\n");

@@ -48,7 +48,7 @@ class TryItTest {
   @BeforeAll
   static void start() throws IOException {
     Path models = Files.createDirectory(folder.resolve("models"));
-    ConsoleModels.copyBundled(models, "voice", "digits");
+    ConsoleModels.copyBundled(models, "voice", "digits", "simple");
     ConsoleModels.row(models, "said", "clip", "FP32", "audio;rate=8000");
     ConsoleModels.row(models, "named", "raw_waveform", "INT16", "");
     ConsoleModels.row(models, "words", "prompt", "UINT8", "");
@@ -56,6 +56,8 @@ class TryItTest {
     ConsoleModels.row(models, "numbers", "values", "FP32", "");
     ConsoleModels.picture(models, "detector");
     ConsoleModels.tokens(models, "language");
+    ConsoleModels.finder(models, "finder", false);
+    ConsoleModels.finder(models, "cutter", true);
     console = BrowsedConsole.start(models);
     browser = console.browser();
     sound = Files.write(folder.resolve("sound.wav"), wave());
@@ -117,10 +119,8 @@ class TryItTest {
     browser.await("document.querySelector('.field header input').value === arguments[0]", shape);
   }
 
-  @Test
-  void imageOfAFreeSizeIsMadeInTheSizeThatIsChosen() throws IOException {
-    open("detector");
-    awaitShape("1, 3, 224, 224");
+  /** Chooses a red picture of 10 by 20 for the first input, and waits for a note. */
+  private static void chooseRed(String note) throws IOException {
     BufferedImage red = new BufferedImage(10, 20, BufferedImage.TYPE_INT_RGB);
     for (int i = 0; i < 200; i++) {
       red.setRGB(i % 10, i / 10, 0xff0000);
@@ -128,7 +128,94 @@ class TryItTest {
     Path file = folder.resolve("red.png");
     ImageIO.write(red, "png", file.toFile());
     browser.choose("input[type=file]", file);
-    browser.awaitText(".field .soft", "values of an image");
+    browser.awaitText(".field .soft", note);
+  }
+
+  /** Waits for an answer: choosing a picture sends one with what the other inputs began with. */
+  private static void awaitFound(String words) {
+    browser.await(
+        "[...document.querySelectorAll('.found li')].map(e => e.textContent).join() ==="
+            + " arguments[0]",
+        words);
+  }
+
+  /** The red of the picture with what was found, at a point of the model's 224 by 224. */
+  private static long redAt(int x, int y) {
+    return ((Number)
+            browser.run(
+                "const canvas = document.querySelector('.found canvas'); return"
+                    + " canvas.getContext('2d').getImageData(arguments[0] * canvas.width / 224,"
+                    + " arguments[1] * canvas.height / 224, 1, 1).data[0]",
+                x,
+                y))
+        .longValue();
+  }
+
+  @Test
+  void boxesAreDrawnOverThePicture() throws IOException {
+    open("finder");
+    chooseRed("values of an image");
+    browser.type("[data-input=places]", "10 20 110 120  12 22 112 118  150 150 200 200  0 0 9 9");
+    browser.type("[data-input=sure]", "0.9 0.8 0.6 0.1");
+    browser.type("[data-input=kinds]", "1 1 0 0");
+    browser.click("#send");
+    awaitFound("class 1 90 %,class 0 60 %");
+    assertEquals(255, redAt(60, 60));
+    assertTrue(redAt(110, 60) < 200, "the right side of the first box");
+    assertTrue(redAt(150, 180) < 200, "the left side of the second box");
+  }
+
+  @Test
+  void masksAreLaidOverThePicture() throws IOException {
+    open("cutter");
+    chooseRed("values of an image");
+    browser.type("[data-input=mask]", "0 ".repeat(32) + "2 ".repeat(32));
+    browser.click("#send");
+    awaitFound("class 2 50 % of the picture");
+    assertEquals(255, redAt(100, 50));
+    assertTrue(redAt(100, 150) < 250, "the lower half");
+  }
+
+  @Test
+  void firstFiveClassesStandBelowThePicture() throws IOException {
+    open("digits");
+    BufferedImage white = new BufferedImage(10, 20, BufferedImage.TYPE_BYTE_GRAY);
+    Path file = folder.resolve("black.png");
+    ImageIO.write(white, "png", file.toFile());
+    browser.choose("input[type=file]", file);
+    browser.await("document.querySelectorAll('.found li').length === 5");
+  }
+
+  @Test
+  void anExampleIsSentAndGoesIntoALink() {
+    open("digits");
+    browser.run(
+        "[...document.querySelectorAll('.examples button')].find(b => b.textContent ==="
+            + " 'a seven').click()");
+    browser.await("document.querySelector('.verdict')?.textContent === 'seven'");
+    browser.run(
+        "[...document.querySelectorAll('[role=tab]')].find(b => b.textContent ==="
+            + " 'Link').click()");
+    String link = browser.text(".code pre");
+    assertTrue(link.contains("#/models/digits/try/"), link);
+    browser.open(link);
+    browser.click("#send");
+    browser.await("document.querySelector('.verdict')?.textContent === 'seven'");
+  }
+
+  @Test
+  void examplesThatAreNoListAreSaidToBeNone() throws IOException {
+    Path file = folder.resolve("models/simple/examples.json");
+    Files.writeString(file, "{\"inputs\": 1}");
+    open("simple");
+    browser.awaitText(".wrong", "examples.json: expected a list");
+  }
+
+  @Test
+  void imageOfAFreeSizeIsMadeInTheSizeThatIsChosen() throws IOException {
+    open("detector");
+    awaitShape("1, 3, 224, 224");
+    chooseRed("values of an image");
     awaitShape("1, 3, 224, 224");
     browser.run(
         "const height = document.querySelector('.tools input[type=number]'); height.value = '32';"
