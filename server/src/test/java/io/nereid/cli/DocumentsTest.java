@@ -346,7 +346,10 @@ class DocumentsTest {
     return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
   }
 
-  /** Those that neither serve nor measure, and name nothing that is the reader's. */
+  /**
+   * Those that neither serve nor measure, and name nothing that is the reader's. TutorialTest runs
+   * those of the tutorial.
+   */
   @Test
   @Tag("slow")
   void whatTakesAMomentDoesWhatItSays() throws IOException {
@@ -358,6 +361,7 @@ class DocumentsTest {
           words.stream().anyMatch(word -> word.matches("/.*|[A-Z]+|<.*|\\[.*|.*model.*=.*"));
       if (command.program().equals("nereid")
           && !ofTheReader
+          && !command.document().endsWith("tutorial.md")
           && !words.contains("--watch")
           && !words.contains("-u")
           && (words.contains("--help") || quick.contains(words.getFirst()))) {
