@@ -16,7 +16,7 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 
 /** The endpoint {@code nereid}: models with their tensors and statistics, and the memory pool. */
 @Endpoint(id = "nereid")
-public final class NereidEndpoint {
+final class NereidEndpoint {
 
   private final Nereid nereid;
 

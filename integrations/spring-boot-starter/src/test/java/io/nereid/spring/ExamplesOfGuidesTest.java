@@ -86,13 +86,17 @@ class ExamplesOfGuidesTest {
   void everyExampleOfTextsCompiles() throws Exception {
     String front =
         """
+        import io.nereid.Model;
         import io.nereid.text.TextEmbedder;
+        import io.nereid.text.TextTokenizer;
         import java.nio.file.Path;
+        Path file = Path.of("model.onnx");
+        TextEmbedder embedder;
+        Model model;
+        TextTokenizer tokenizer;
         void main() throws Exception {
-          Path file = Path.of("model.onnx");
-          TextEmbedder embedder = null;
         """;
-    compileAll("text.md", 3, front, "}\n");
+    compileAll("text.md", 4, front, "}\n");
   }
 
   /**

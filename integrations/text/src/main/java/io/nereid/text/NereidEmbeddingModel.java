@@ -4,6 +4,7 @@ import dev.langchain4j.data.embedding.Embedding;
 import dev.langchain4j.data.segment.TextSegment;
 import dev.langchain4j.model.embedding.DimensionAwareEmbeddingModel;
 import dev.langchain4j.model.output.Response;
+import dev.langchain4j.model.output.TokenUsage;
 import java.util.List;
 import java.util.Objects;
 
@@ -23,6 +24,8 @@ public final class NereidEmbeddingModel extends DimensionAwareEmbeddingModel {
   @Override
   public Response<List<Embedding>> embedAll(List<TextSegment> segments) {
     List<String> texts = segments.stream().map(TextSegment::text).toList();
-    return Response.from(embedder.embedAll(texts).stream().map(Embedding::from).toList());
+    List<long[]> tokens = embedder.tokens(texts);
+    List<Embedding> vectors = embedder.embedTokens(tokens).stream().map(Embedding::from).toList();
+    return Response.from(vectors, new TokenUsage(embedder.count(tokens)));
   }
 }

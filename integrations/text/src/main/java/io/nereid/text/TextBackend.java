@@ -99,7 +99,8 @@ public final class TextBackend implements Backend {
                     .instanceCount(Runtime.getRuntime().availableProcessors())
                     .parameter("intra_op_thread_count", "1")
                     .build());
-        embedder = new TextEmbedder(model, tokenizer, pooling, normalized);
+        TextEmbedder exact = new TextEmbedder(model, tokenizer, pooling, normalized);
+        embedder = spec.parameters().containsKey("batch_texts") ? exact.approximate() : exact;
       } catch (RuntimeException e) {
         close();
         throw e;

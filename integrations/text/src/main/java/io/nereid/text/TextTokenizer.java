@@ -2,6 +2,7 @@ package io.nereid.text;
 
 import ai.djl.huggingface.tokenizers.Encoding;
 import ai.djl.huggingface.tokenizers.HuggingFaceTokenizer;
+import ai.djl.util.PairList;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -53,6 +54,24 @@ public final class TextTokenizer implements AutoCloseable {
   /** The numbers of each text's tokens, with those that the model wants around them. */
   public List<long[]> encode(List<String> texts) {
     return Stream.of(tokenizer.batchEncode(texts)).map(Encoding::getIds).toList();
+  }
+
+  /** The same, as a model takes them. */
+  List<TokenBatches.Tokens> tokens(List<String> texts) {
+    return tokens(tokenizer.batchEncode(texts));
+  }
+
+  /** Each text behind the same first one, as models that compare two take them. */
+  List<TokenBatches.Tokens> pairs(String first, List<String> texts) {
+    PairList<String, String> pairs = new PairList<>();
+    texts.forEach(text -> pairs.add(first, text));
+    return tokens(tokenizer.batchEncode(pairs));
+  }
+
+  private static List<TokenBatches.Tokens> tokens(Encoding[] encoded) {
+    return Stream.of(encoded)
+        .map(text -> new TokenBatches.Tokens(text.getIds(), text.getTypeIds()))
+        .toList();
   }
 
   @Override

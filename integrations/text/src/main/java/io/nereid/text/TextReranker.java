@@ -1,0 +1,39 @@
+package io.nereid.text;
+
+import io.nereid.Model;
+import java.util.List;
+
+/**
+ * Says how well texts answer a query, by a cross-encoder: a model that reads both at once, such as
+ * BGE's rerankers or MiniLM's for MS MARCO. Any thread may call.
+ */
+public final class TextReranker {
+
+  private final TokenBatches batches;
+
+  /**
+   * A reranker.
+   *
+   * @param model takes {@code input_ids}, {@code attention_mask} and, if it wants, {@code
+   *     token_type_ids}; its first output in FP32 has a logit for each text
+   * @param tokenizer the model's, which stays the caller's
+   */
+  public TextReranker(Model model, TextTokenizer tokenizer) {
+    batches = new TokenBatches(model, tokenizer, false);
+    long logits = batches.output().dims().stream().reduce(1L, (a, b) -> a * b);
+    if (logits > 1) {
+      throw batches.wrong("one logit a text", logits);
+    }
+  }
+
+  /** How well each text answers the query, from 0 to 1, in the order of the texts. */
+  public float[] scores(String query, List<String> texts) {
+    float[] scores = new float[texts.size()];
+    if (!texts.isEmpty()) {
+      batches.run(
+          batches.tokenizer().pairs(query, texts),
+          (logits, row, text) -> scores[text] = (float) (1 / (1 + Math.exp(-logits.floatAt(row)))));
+    }
+    return scores;
+  }
+}
