@@ -23,8 +23,8 @@ import java.util.Objects;
  * }</pre>
  *
  * <p>An element is {@code (p / 255 - mean) / deviation} of a channel's value {@code p}, 0 to 255.
- * Images are resized bilinearly, between the centres of pixels. Colours are sRGB; how transparent a
- * pixel is makes no difference. Values cannot change, and any thread may use them.
+ * Images are resized by a {@link Filter}. Colours are sRGB; how transparent a pixel is makes no
+ * difference. Values cannot change, and any thread may use them.
  */
 public final class ImageTensors {
 
@@ -38,16 +38,53 @@ public final class ImageTensors {
     NHW
   }
 
+  /** How images are resized: what a pixel is made of. */
+  public enum Filter {
+    /**
+     * Bilinear; of all pixels that a smaller image's covers, as PIL has it, and torchvision with
+     * {@code antialias}.
+     */
+    BILINEAR(1),
+    /** Bicubic, likewise: sharper. */
+    BICUBIC(2),
+    /** Bilinear, always of the nearest four pixels: OpenCV's {@code INTER_LINEAR}. */
+    NEAREST_FOUR(1);
+
+    private final int reach;
+
+    Filter(int reach) {
+      this.reach = reach;
+    }
+
+    /** From where on its weights are 0. */
+    int reach() {
+      return reach;
+    }
+
+    /** The weight of what is at a distance. */
+    double weight(double distance) {
+      double x = Math.abs(distance);
+      if (x >= reach) {
+        return 0;
+      }
+      if (this != BICUBIC) {
+        return 1 - x;
+      }
+      return x < 1 ? (1.5 * x - 2.5) * x * x + 1 : ((-0.5 * x + 2.5) * x - 4) * x + 2;
+    }
+  }
+
   /**
    * Where an image lies within the model's, in its pixels: all of it, but for bars that a letterbox
-   * has. What a model finds at {@code x} is at {@code (x - left) * image.getWidth() / width} of the
-   * image.
+   * has and what is cropped, which lies outside. What a model finds at {@code x} is at {@code (x -
+   * left) * image.getWidth() / width} of the image.
    */
   public record Placement(int left, int top, int width, int height) {}
 
   private static final float[] NO_MEAN = {0, 0, 0};
   private static final float[] NO_DEVIATION = {1, 1, 1};
   private static final int NO_BARS = -1;
+  private static final int NO_CROP = 0;
 
   private final int width;
   private final int height;
@@ -56,6 +93,8 @@ public final class ImageTensors {
   private final float[] mean;
   private final float[] deviation;
   private final int bars; // the colour of what a letterbox leaves over; NO_BARS: there is none
+  private final int shorter; // side of the image that is cropped; NO_CROP: none is
+  private final Filter filter;
 
   private ImageTensors(
       int width,
@@ -64,7 +103,9 @@ public final class ImageTensors {
       boolean gray,
       float[] mean,
       float[] deviation,
-      int bars) {
+      int bars,
+      int shorter,
+      Filter filter) {
     this.width = width;
     this.height = height;
     this.layout = layout;
@@ -72,6 +113,8 @@ public final class ImageTensors {
     this.mean = mean;
     this.deviation = deviation;
     this.bars = bars;
+    this.shorter = shorter;
+    this.filter = filter;
   }
 
   /** RGB images of that size, as {@link Layout#NCHW}, elements from 0 to 1, stretched to fit. */
@@ -80,24 +123,35 @@ public final class ImageTensors {
       throw new IllegalArgumentException(
           "expected a size of at least 1 x 1, got " + width + " x " + height);
     }
-    return new ImageTensors(width, height, Layout.NCHW, false, NO_MEAN, NO_DEVIATION, NO_BARS);
+    return new ImageTensors(
+        width,
+        height,
+        Layout.NCHW,
+        false,
+        NO_MEAN,
+        NO_DEVIATION,
+        NO_BARS,
+        NO_CROP,
+        Filter.BILINEAR);
   }
 
   /** In another order; {@link Layout#NHW} makes them grey, too. */
   public ImageTensors layout(Layout other) {
     Objects.requireNonNull(other, "layout");
     boolean flat = other == Layout.NHW;
-    return new ImageTensors(width, height, other, gray || flat, mean, deviation, bars);
+    return new ImageTensors(
+        width, height, other, gray || flat, mean, deviation, bars, shorter, filter);
   }
 
   /** With one channel, the luminance that ITU-R BT.601 gives the three. */
   public ImageTensors gray() {
-    return new ImageTensors(width, height, layout, true, mean, deviation, bars);
+    return new ImageTensors(width, height, layout, true, mean, deviation, bars, shorter, filter);
   }
 
   /** With what is taken off each channel: one number, or those of red, green and blue. */
   public ImageTensors mean(float... values) {
-    return new ImageTensors(width, height, layout, gray, three(values), deviation, bars);
+    return new ImageTensors(
+        width, height, layout, gray, three(values), deviation, bars, shorter, filter);
   }
 
   /** With what each channel is divided by then, likewise; one below 0 turns dark to light. */
@@ -108,7 +162,7 @@ public final class ImageTensors {
         throw new IllegalArgumentException("expected deviations other than 0");
       }
     }
-    return new ImageTensors(width, height, layout, gray, mean, all, bars);
+    return new ImageTensors(width, height, layout, gray, mean, all, bars, shorter, filter);
   }
 
   private static float[] three(float[] values) {
@@ -122,7 +176,30 @@ public final class ImageTensors {
 
   /** With their proportions kept, in the middle of bars of this colour ({@code 0x727272}). */
   public ImageTensors letterbox(int rgb) {
-    return new ImageTensors(width, height, layout, gray, mean, deviation, rgb & 0xffffff);
+    int colour = rgb & 0xffffff;
+    return new ImageTensors(width, height, layout, gray, mean, deviation, colour, NO_CROP, filter);
+  }
+
+  /**
+   * With their proportions kept, and the middle taken, after the shorter side was resized to that
+   * many pixels: 256 for many models of 224 x 224.
+   */
+  public ImageTensors crop(int shorterSide) {
+    if (shorterSide < Math.max(width, height)) {
+      throw new IllegalArgumentException(
+          "expected a shorter side of at least "
+              + Math.max(width, height)
+              + " to cut the middle out of, got "
+              + shorterSide);
+    }
+    return new ImageTensors(
+        width, height, layout, gray, mean, deviation, NO_BARS, shorterSide, filter);
+  }
+
+  /** With another way of resizing than {@link Filter#BILINEAR}. */
+  public ImageTensors filter(Filter other) {
+    Objects.requireNonNull(other, "filter");
+    return new ImageTensors(width, height, layout, gray, mean, deviation, bars, shorter, other);
   }
 
   // ---- Images ----------------------------------------------------------------------------------
@@ -149,6 +226,14 @@ public final class ImageTensors {
 
   /** Where an image comes to lie. */
   public Placement placement(BufferedImage image) {
+    if (shorter != NO_CROP) {
+      int least = Math.min(image.getWidth(), image.getHeight());
+      int wide = (int) ((long) shorter * image.getWidth() / least);
+      int high = (int) ((long) shorter * image.getHeight() / least);
+      int left = (int) Math.rint((wide - width) / 2.0);
+      int top = (int) Math.rint((high - height) / 2.0);
+      return new Placement(-left, -top, wide, high);
+    }
     if (bars == NO_BARS) {
       return new Placement(0, 0, width, height);
     }
@@ -176,6 +261,10 @@ public final class ImageTensors {
 
   int bars() {
     return bars;
+  }
+
+  Filter filter() {
+    return filter;
   }
 
   /** Writes a pixel, whose channels are from 0 to 255. */

@@ -1,5 +1,6 @@
 package io.nereid.images;
 
+import io.nereid.images.ImageTensors.Filter;
 import io.nereid.images.ImageTensors.Placement;
 import java.awt.color.ColorSpace;
 import java.awt.image.BufferedImage;
@@ -7,9 +8,12 @@ import java.awt.image.ColorModel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Writes one image, resized, where the model reads it. Two rows of the image are kept at a time.
+ * Writes one image, resized, where the model reads it: rows of the image are resized one by one,
+ * and as many are kept as one row of the model's is made of.
  */
 final class ImageWriter {
+
+  private static final int CHANNELS = 3;
 
   private final ImageTensors format;
   private final MemorySegment to;
@@ -20,28 +24,71 @@ final class ImageWriter {
   }
 
   void write(BufferedImage image, Placement placement) {
-    if (placement.width() < format.width() || placement.height() < format.height()) {
+    int left = Math.max(0, placement.left());
+    int top = Math.max(0, placement.top());
+    int right = Math.min(format.width(), placement.left() + placement.width());
+    int bottom = Math.min(format.height(), placement.top() + placement.height());
+    if (right - left < format.width() || bottom - top < format.height()) {
       writeBars(placement);
     }
-    Axis columns = new Axis(image.getWidth(), placement.width());
-    Axis rows = new Axis(image.getHeight(), placement.height());
-    int[] upper = new int[image.getWidth()];
-    int[] lower = new int[image.getWidth()];
-    for (int y = 0; y < placement.height(); y++) {
-      read(image, rows.first[y], upper);
-      read(image, rows.second[y], lower);
-      for (int x = 0; x < placement.width(); x++) {
-        int first = columns.first[x];
-        int second = columns.second[x];
-        float across = columns.weight[x];
+    Axis columns =
+        new Axis(
+            format.filter(),
+            image.getWidth(),
+            placement.width(),
+            left - placement.left(),
+            right - left);
+    Axis rows =
+        new Axis(
+            format.filter(),
+            image.getHeight(),
+            placement.height(),
+            top - placement.top(),
+            bottom - top);
+    int[] rgb = new int[image.getWidth()];
+    float[][] kept = new float[rows.longest()][(right - left) * CHANNELS];
+    int next = 0;
+    for (int y = 0; y < bottom - top; y++) {
+      int first = rows.first[y];
+      for (next = Math.max(next, first); next < first + rows.weights[y].length; next++) {
+        read(image, next, rgb);
+        resize(rgb, columns, kept[next % kept.length]);
+      }
+      for (int x = 0; x < right - left; x++) {
         format.put(
             to,
-            placement.left() + x,
-            placement.top() + y,
-            mix(upper, lower, first, second, across, rows.weight[y], 16),
-            mix(upper, lower, first, second, across, rows.weight[y], 8),
-            mix(upper, lower, first, second, across, rows.weight[y], 0));
+            left + x,
+            top + y,
+            sum(kept, first, rows.weights[y], CHANNELS * x),
+            sum(kept, first, rows.weights[y], CHANNELS * x + 1),
+            sum(kept, first, rows.weights[y], CHANNELS * x + 2));
       }
+    }
+  }
+
+  private static float sum(float[][] rows, int first, float[] weights, int index) {
+    float sum = 0;
+    for (int i = 0; i < weights.length; i++) {
+      sum += weights[i] * rows[(first + i) % rows.length][index];
+    }
+    return Math.clamp(sum, 0, 255);
+  }
+
+  private static void resize(int[] rgb, Axis columns, float[] to) {
+    for (int x = 0; x < columns.first.length; x++) {
+      float red = 0;
+      float green = 0;
+      float blue = 0;
+      float[] weights = columns.weights[x];
+      for (int i = 0; i < weights.length; i++) {
+        int pixel = rgb[columns.first[x] + i];
+        red += weights[i] * (pixel >> 16 & 0xff);
+        green += weights[i] * (pixel >> 8 & 0xff);
+        blue += weights[i] * (pixel & 0xff);
+      }
+      to[CHANNELS * x] = Math.clamp(red, 0, 255);
+      to[CHANNELS * x + 1] = Math.clamp(green, 0, 255);
+      to[CHANNELS * x + 2] = Math.clamp(blue, 0, 255);
     }
   }
 
@@ -62,18 +109,6 @@ final class ImageWriter {
     }
   }
 
-  /** One channel, in the bits from {@code shift} on, between four pixels. */
-  private static float mix(
-      int[] upper, int[] lower, int first, int second, float across, float down, int shift) {
-    int topLeft = upper[first] >> shift & 0xff;
-    int topRight = upper[second] >> shift & 0xff;
-    int bottomLeft = lower[first] >> shift & 0xff;
-    int bottomRight = lower[second] >> shift & 0xff;
-    float top = topLeft + across * (topRight - topLeft);
-    float bottom = bottomLeft + across * (bottomRight - bottomLeft);
-    return top + down * (bottom - top);
-  }
-
   private void writeBars(Placement placement) {
     int bars = format.bars();
     for (int y = 0; y < format.height(); y++) {
@@ -86,22 +121,42 @@ final class ImageWriter {
     }
   }
 
-  /** Between which two of the old positions each new one lies, and how far from the first. */
+  /** The old positions that each new one is made of, and how much of each. */
   private static final class Axis {
     final int[] first;
-    final int[] second;
-    final float[] weight;
+    final float[][] weights;
 
-    Axis(int old, int wanted) {
-      first = new int[wanted];
-      second = new int[wanted];
-      weight = new float[wanted];
-      for (int i = 0; i < wanted; i++) {
-        double at = Math.clamp((i + 0.5) * old / wanted - 0.5, 0, old - 1);
-        first[i] = (int) at;
-        second[i] = Math.min(first[i] + 1, old - 1);
-        weight[i] = (float) (at - first[i]);
+    /** The weights of {@code count} of the {@code wanted} new positions. */
+    Axis(Filter filter, int old, int wanted, int from, int count) {
+      first = new int[count];
+      weights = new float[count][];
+      double scale = (double) old / wanted;
+      double width = filter == Filter.NEAREST_FOUR ? 1 : Math.max(1, scale);
+      for (int i = 0; i < count; i++) {
+        double center = (from + i + 0.5) * scale;
+        double reach = filter.reach() * width;
+        int begin = Math.max(0, (int) (center - reach + 0.5));
+        int end = Math.min(old, (int) (center + reach + 0.5));
+        double[] parts = new double[end - begin];
+        double sum = 0;
+        for (int j = 0; j < parts.length; j++) {
+          parts[j] = filter.weight((begin + j + 0.5 - center) / width);
+          sum += parts[j];
+        }
+        first[i] = begin;
+        weights[i] = new float[parts.length];
+        for (int j = 0; j < parts.length; j++) {
+          weights[i][j] = (float) (parts[j] / sum);
+        }
       }
+    }
+
+    int longest() {
+      int longest = 1;
+      for (float[] one : weights) {
+        longest = Math.max(longest, one.length);
+      }
+      return longest;
     }
   }
 }
