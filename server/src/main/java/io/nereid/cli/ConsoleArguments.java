@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import io.nereid.server.console.ConsoleOptions;
+import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
@@ -21,12 +22,24 @@ final class ConsoleArguments extends Arguments {
       description = "Where its first page is; ${DEFAULT-VALUE} by default.")
   private String path = ConsoleOptions.DEFAULT.path();
 
+  @Option(
+      names = "--console-history-hours",
+      paramLabel = "HOURS",
+      description =
+          "How long it keeps what the models did, 1 to 168; ${DEFAULT-VALUE} by default. A day of a"
+              + " model takes 173 KB.")
+  private int historyHours = (int) ConsoleOptions.DEFAULT.history().toHours();
+
   /** Empty where there is to be no console. */
   Optional<ConsoleOptions> options() {
     String closed = path.endsWith("/") ? path : path + "/";
     if (!ConsoleOptions.isPath(closed)) {
       throw wrong("--console-path of a path such as /console/, outside of /v2/", "'" + path + "'");
     }
-    return allowed ? Optional.of(new ConsoleOptions(closed)) : Optional.empty();
+    if (historyHours < 1 || historyHours > 168) {
+      throw wrong("--console-history-hours from 1 to 168", Integer.toString(historyHours));
+    }
+    ConsoleOptions options = new ConsoleOptions(closed, Duration.ofHours(historyHours));
+    return allowed ? Optional.of(options) : Optional.empty();
   }
 }

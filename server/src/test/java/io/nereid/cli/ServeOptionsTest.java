@@ -80,6 +80,7 @@ class ServeOptionsTest {
     lines.put("--auth-token-file", List.of("--auth-token-file=" + tokens));
     lines.put("--http-allowed-origin", List.of("--http-allowed-origin=https://app.example"));
     lines.put("--console-path", List.of("--console-path=/console"));
+    lines.put("--console-history-hours", List.of("--console-history-hours=24"));
     lines.put(
         "--grpc-restricted-protocol",
         List.of("--grpc-restricted-protocol=health:triton-grpc-protocol-a=b"));

@@ -30,18 +30,21 @@ public final class Console {
   private final ConsoleOptions options;
   private final ConsoleFiles files = new ConsoleFiles();
   private final ConsoleFeed feed;
+  private final ConsoleHistory history;
 
   /** For a server; it ends when that stops. */
   public Console(ServerState state, ConsoleOptions options) {
     this.state = state;
     this.options = options;
     feed = new ConsoleFeed(state);
+    history = new ConsoleHistory(state, options.history());
     state.health().addListener(this::healthChanged);
   }
 
   private void healthChanged() {
     if (state.health().isStopping()) {
       feed.close();
+      history.close();
     }
   }
 
@@ -89,6 +92,19 @@ public final class Console {
   /** Writes which requests were slow. */
   public void requests(JsonBuffer json) {
     RequestsJson.write(state.tracing().slowest().orElse(null), json);
+  }
+
+  /**
+   * Writes what was kept of the last hour, or as long as the options say.
+   *
+   * @param name empty: of all models together
+   * @param version 0: all of the model's
+   */
+  public void history(String name, long version, JsonBuffer json) {
+    if (!name.isEmpty()) {
+      find(name, version); // says what is not there
+    }
+    history.write(name, version, json);
   }
 
   // ---- Documents -------------------------------------------------------------------------------

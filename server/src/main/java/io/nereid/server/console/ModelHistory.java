@@ -1,6 +1,8 @@
 package io.nereid.server.console;
 
 import io.nereid.server.json.JsonBuffer;
+import io.nereid.statistics.Histogram;
+import io.nereid.statistics.ModelStatistics;
 
 /**
  * The figures of a model in the last intervals, for the lines that a page begins with. The sampling
@@ -11,15 +13,26 @@ final class ModelHistory {
   /** Three minutes. */
   static final int LENGTH = 180;
 
-  private static final String[] NAMES = {
-    "requests_per_s", "p50_us", "p99_us", "errors_per_s", "pending"
-  };
+  static final String[] NAMES = {"requests_per_s", "p50_us", "p99_us", "errors_per_s", "pending"};
 
   private final float[][] values = new float[NAMES.length][LENGTH];
   private int count;
 
-  /** Adds an interval: the values in the order of their names, NaN for none. */
-  synchronized void add(double... interval) {
+  /** The values of an interval in the order of their names, NaN for none. */
+  static double[] values(ModelFigures.Work work) {
+    Histogram total = work.recent(ModelStatistics::totalHistogram);
+    return new double[] {
+      work.perSecond(figures -> figures.success().count()),
+      ConsoleJson.percentileUs(total, 50),
+      ConsoleJson.percentileUs(total, 99),
+      work.perSecond(figures -> figures.fail().count()),
+      work.now().pendingCount()
+    };
+  }
+
+  /** Adds an interval. */
+  synchronized void add(ModelFigures.Work work) {
+    double[] interval = values(work);
     for (int i = 0; i < NAMES.length; i++) {
       values[i][count % LENGTH] = (float) interval[i];
     }

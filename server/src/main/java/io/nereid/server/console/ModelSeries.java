@@ -62,13 +62,7 @@ final class ModelSeries {
 
   private void remember(ModelFigures.Work work) {
     if (work.before() != null) {
-      Histogram total = work.recent(ModelStatistics::totalHistogram);
-      history.add(
-          work.perSecond(figures -> figures.success().count()),
-          ConsoleJson.percentileUs(total, 50),
-          ConsoleJson.percentileUs(total, 99),
-          work.perSecond(figures -> figures.fail().count()),
-          work.now().pendingCount());
+      history.add(work);
     }
   }
 

@@ -45,7 +45,9 @@ final class ServerJson {
     Runtime heap = Runtime.getRuntime();
     json.ascii("{\"state\":\"").ascii(word(state));
     json.ascii("\",\"uptime_s\":").number(ManagementFactory.getRuntimeMXBean().getUptime() / 1000);
-    json.ascii(",\"cpu\":").number((float) CpuLoad.measured(AGE_NS));
+    CpuLoad cpu = CpuLoad.measured(AGE_NS);
+    json.ascii(",\"cpu\":").number((float) cpu.machine());
+    json.ascii(",\"process_cpu\":").number((float) cpu.process());
     json.ascii(",\"heap\":{\"used_bytes\":").number(heap.totalMemory() - heap.freeMemory());
     json.ascii(",\"max_bytes\":").number(heap.maxMemory());
     json.ascii("},\"pool\":");

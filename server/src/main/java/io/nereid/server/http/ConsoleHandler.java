@@ -76,6 +76,7 @@ final class ConsoleHandler {
       case CONSOLE_MODEL -> console.details(route.model(), route.version(), json);
       case CONSOLE_CONFIGURATION -> console.configuration(route.model(), route.version(), json);
       case CONSOLE_RELOAD -> console.reload(route.model(), route.version(), json);
+      case CONSOLE_HISTORY -> console.history(route.model(), route.version(), json);
       case CONSOLE_REQUESTS -> console.requests(json);
       case OPENAPI -> console.openApi(json);
       case OPENAPI_MODEL -> console.openApi(route.model(), json);

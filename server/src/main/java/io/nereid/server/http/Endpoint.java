@@ -52,6 +52,11 @@ enum Endpoint {
   EMBEDDING_MODELS("GET", "/v1/models"),
   CONSOLE_ABOUT("GET", "api/about"), // this and what follows is the console's
   CONSOLE_OVERVIEW("GET", "api/overview/events"),
+  CONSOLE_HISTORY(
+      "GET",
+      "api/history",
+      "api/models/{model}/history",
+      "api/models/{model}/versions/{version}/history"),
   CONSOLE_REQUESTS("GET", "api/requests"),
   CONSOLE_REQUEST_EVENTS("GET", "api/requests/events"),
   CONSOLE_MODEL("GET", "api/models/{model}", "api/models/{model}/versions/{version}"),
@@ -106,7 +111,11 @@ enum Endpoint {
           EndpointGroup.METADATA;
       case INFER, GENERATE, GENERATE_STREAM, EMBEDDINGS -> EndpointGroup.INFERENCE;
       case MODEL_CONFIG, CONSOLE_CONFIGURATION -> EndpointGroup.MODEL_CONFIG;
-      case MODEL_STATISTICS, ALL_STATISTICS, CONSOLE_OVERVIEW, CONSOLE_MODEL_EVENTS ->
+      case MODEL_STATISTICS,
+          ALL_STATISTICS,
+          CONSOLE_OVERVIEW,
+          CONSOLE_HISTORY,
+          CONSOLE_MODEL_EVENTS ->
           EndpointGroup.STATISTICS;
       case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD, CONSOLE_RELOAD ->
           EndpointGroup.MODEL_REPOSITORY;

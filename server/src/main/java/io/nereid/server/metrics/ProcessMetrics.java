@@ -41,7 +41,7 @@ final class ProcessMetrics {
 
   private void machine(MetricsText text) {
     text.gauge("nv_cpu_utilization", "Utilization of the processors, 0 to 1")
-        .sample("", CpuLoad.measured(intervalNs));
+        .sample("", CpuLoad.measured(intervalNs).machine());
     long total = system.getTotalMemorySize();
     text.gauge("nv_cpu_memory_total_bytes", "Memory of the machine or container").sample("", total);
     text.gauge("nv_cpu_memory_used_bytes", "What of it is used")

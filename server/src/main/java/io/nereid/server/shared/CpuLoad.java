@@ -4,28 +4,30 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * Utilization of the machine's processors. One for the process, because the JVM measures it between
- * two calls, whoever makes them.
+ * The utilization of the machine's processors, from 0 to 1. There is one measurement for the
+ * process, because the JVM measures between two calls, whoever makes them. From any thread.
+ *
+ * @param machine by all processes
+ * @param process by this one
  */
-public final class CpuLoad {
+public record CpuLoad(double machine, double process) {
 
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   // Guarded by the class.
-  private static double last;
+  private static CpuLoad last;
   private static long lastNs;
-  private static boolean known;
 
-  private CpuLoad() {}
-
-  /** From 0 to 1, measured at most so long ago. */
-  public static synchronized double measured(long agoNs) {
+  /** The load, measured at most so long ago. */
+  public static synchronized CpuLoad measured(long agoNs) {
     long nowNs = System.nanoTime();
-    if (!known || nowNs - lastNs >= agoNs) {
-      last = Math.clamp(SYSTEM.getCpuLoad(), 0, 1); // negative where it is not known
+    if (last == null || nowNs - lastNs >= agoNs) {
+      // Negative where it is not known.
+      last =
+          new CpuLoad(
+              Math.clamp(SYSTEM.getCpuLoad(), 0, 1), Math.clamp(SYSTEM.getProcessCpuLoad(), 0, 1));
       lastNs = nowNs;
-      known = true;
     }
     return last;
   }

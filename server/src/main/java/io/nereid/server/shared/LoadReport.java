@@ -79,7 +79,7 @@ public final class LoadReport {
     }
     PoolStatistics pool = nereid.poolStatistics();
     long total = SYSTEM.getTotalMemorySize();
-    String cpu = part(CpuLoad.measured(cpuAgeNs));
+    String cpu = part(CpuLoad.measured(cpuAgeNs).machine());
     String memory = part((double) (total - SYSTEM.getFreeMemorySize()) / total);
     String used = part((double) pool.liveBytes() / pool.byteLimit());
     return new Report(

@@ -2,6 +2,7 @@ package io.nereid.server.trace;
 
 import io.nereid.server.trace.SlowRequest.Phase;
 import io.nereid.statistics.Timings;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -11,9 +12,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The slowest requests of the last minutes: a few of each ten seconds, so that one bad moment does
- * not hide all others. Every request asks whether it is among them, which most learn by reading one
- * field. From any thread.
+ * The slowest requests of the last minutes, and those that failed: a few of each ten seconds, so
+ * that one bad moment does not hide all others. Every request asks whether it is among them, which
+ * most learn by reading one field. From any thread.
  */
 public final class TraceRing {
 
@@ -44,6 +45,10 @@ public final class TraceRing {
   private static final class Slot {
     private final PriorityQueue<Kept> slowest =
         new PriorityQueue<>(Comparator.comparingLong(kept -> kept.request.durationNs()));
+
+    /** The last that failed and were not slow. */
+    private final ArrayDeque<Kept> failed = new ArrayDeque<>();
+
     private long number; // of the ten seconds that it stands for
 
     /** A request has to take longer than this; written with the slot's lock. */
@@ -77,18 +82,20 @@ public final class TraceRing {
     return ids.get();
   }
 
-  /** Takes a request that is over, if it was slow. */
+  /** Takes a request that is over, if it was slow or failed. */
   void add(Trace trace) {
     seen.increment();
     long durationNs = trace.endNs - trace.receiveStartNs;
     long number = (trace.endNs - startNs) / SLOT_NS;
     Slot slot = slots[(int) (number % SLOTS)];
-    if (durationNs <= slot.floorNs && number <= slot.number) {
+    boolean failed = trace.error != null;
+    if (!failed && durationNs <= slot.floorNs && number <= slot.number) {
       return;
     }
     synchronized (slot) {
       if (slot.number < number) {
         slot.slowest.clear();
+        slot.failed.clear();
         slot.number = number;
         slot.floorNs = Long.MIN_VALUE;
       }
@@ -101,23 +108,32 @@ public final class TraceRing {
             slot.slowest.size() < KEPT_PER_SLOT
                 ? Long.MIN_VALUE
                 : slot.slowest.element().request.durationNs();
+      } else if (slot.number == number && failed) {
+        slot.failed.add(kept(trace));
+        if (slot.failed.size() > KEPT_PER_SLOT) {
+          slot.failed.remove();
+        }
       }
     }
   }
 
-  /** Returns what is kept now, the slowest first. */
+  /** Returns what is kept now: the slowest, and behind them quick ones that failed. */
   public List<SlowRequest> slowest() {
     long oldest = (System.nanoTime() - startNs) / SLOT_NS - SLOTS;
-    List<Kept> all = new ArrayList<>();
+    List<Kept> slow = new ArrayList<>();
+    List<Kept> failed = new ArrayList<>();
     for (Slot slot : slots) {
       synchronized (slot) {
         if (slot.number > oldest) {
-          all.addAll(slot.slowest);
+          slow.addAll(slot.slowest);
+          failed.addAll(slot.failed);
         }
       }
     }
-    all.sort(Comparator.comparingLong((Kept kept) -> kept.request.durationNs()).reversed());
-    List<Kept> told = all.subList(0, Math.min(MOST_TOLD, all.size()));
+    slow.sort(Comparator.comparingLong((Kept kept) -> kept.request.durationNs()).reversed());
+    failed.sort(Comparator.comparingLong((Kept kept) -> kept.request.startMs()).reversed());
+    List<Kept> told = new ArrayList<>(slow.subList(0, Math.min(MOST_TOLD, slow.size())));
+    told.addAll(failed.subList(0, Math.min(MOST_TOLD, failed.size())));
     return told.stream()
         .map(kept ->
             kept.request.with(

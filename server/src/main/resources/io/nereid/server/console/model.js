@@ -6,6 +6,7 @@ import {bytes, duration, NONE, number, percent, plural, rate} from './format.js'
 import {Heat} from './heat.js';
 import {address, modelHead, reasonOf, segment, stateWord} from './names.js';
 import {Objective} from './objective.js';
+import {Past} from './past.js';
 import {Plot} from './plots.js';
 import {extend, SPAN, Tide} from './tide.js';
 
@@ -66,6 +67,8 @@ class Live {
     this.name = place.model ?? '';
     this.about = about;
     this.tide = new Tide(false, this.name);
+    this.past = new Past(`api/models/${segment(this.name, place.version)}/history`, this.name);
+    this.past.follow(signal);
     this.series = PLOTS.map(plot => new Series(plot));
     this.heat = new Heat();
     this.plots = h('div', {className: 'plots'}, this.series[0].plot.element, this.heat.element, ...this.series.slice(1).map(series => series.plot.element));
@@ -88,6 +91,7 @@ class Live {
   sections() {
     this.figures = h('div', {hidden: true},
       this.tide.element,
+      this.past.element,
       this.plots,
       this.objective.element,
       h('section', {}, h('h2', {}, 'Batches'), this.batches),

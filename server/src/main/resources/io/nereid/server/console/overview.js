@@ -4,6 +4,7 @@ import {follow} from './api.js';
 import {fill, h, say} from './dom.js';
 import {bytes, duration, NONE, number, percent, plural, rate} from './format.js';
 import {address, link, reasonOf, stateWord} from './names.js';
+import {Past} from './past.js';
 import {extend, Tide} from './tide.js';
 
 /**
@@ -108,6 +109,7 @@ class Overview {
     /** @type {Record<string, number[]>} */
     this.history = {requests_per_s: [], pending: [], errors_per_s: []};
     this.tide = new Tide(false, 'All models');
+    this.past = new Past('api/history', 'All models');
     this.title = h('h1', {}, 'Models');
     this.lead = h('p', {className: 'soft'});
     this.troubles = h('ul', {className: 'troubles', 'aria-label': 'What is wrong'});
@@ -124,6 +126,7 @@ class Overview {
         h('div', {className: 'row'}, h('label', {}, 'Find', this.filter), this.count),
         h('table', {className: 'models'}, h('thead', {}, h('tr', {}, ...this.heads)), this.body)
       ),
+      this.past.element,
       h('section', {}, h('h2', {}, 'The server'), this.facts),
     ];
   }
@@ -207,7 +210,7 @@ class Overview {
       `The server is ${server.state === 'not-ready' ? 'not ready' : server.state}`,
       `up ${duration(server.uptime_s * 1e6)}`,
       waiting ? `${plural(waiting, 'request')} waiting` : 'nothing waits',
-      server.cpu === null ? '' : `${percent(server.cpu)} of the processors`,
+      server.cpu === null ? '' : `${percent(server.process_cpu)} of the processors, ${percent(server.cpu)} with all other processes`,
     ].filter(Boolean).join(', ') + '.');
     this.#troubles(models.filter(model => model.reason));
     this.#facts(server);
@@ -295,5 +298,6 @@ function summed(models) {
 export function show({root, signal, pulse}) {
   const overview = new Overview();
   fill(root, ...overview.elements);
+  overview.past.follow(signal);
   follow('api/overview/events', signal, (event, value) => overview.take(event, value), pulse);
 }

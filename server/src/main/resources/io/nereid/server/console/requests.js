@@ -1,5 +1,5 @@
 // @ts-check
-// The slowest requests of the last minutes, each as a waterfall: what waits lies under water.
+// The slowest requests of the last minutes and those that failed, each as a waterfall: what waits lies under water.
 import {follow} from './api.js';
 import {fill, h, say, svg} from './dom.js';
 import {ago, clock, duration, number} from './format.js';
@@ -56,6 +56,7 @@ export function show({root, signal, pulse}) {
   const title = h('h1', {}, 'The slowest requests');
   const lead = h('p', {className: 'soft'});
   const filter = h('input', {type: 'search', placeholder: 'model', 'data-shortcut': '', oninput: () => draw()});
+  const failed = h('input', {type: 'checkbox', onchange: () => draw()});
   const hold = h('input', {type: 'checkbox', onchange: () => draw()});
   const list = h('ol', {className: 'falls'});
   /** @type {any} */
@@ -68,14 +69,14 @@ export function show({root, signal, pulse}) {
       : 'They are looked at while this page is open. None came yet.');
     const open = new Set([...list.querySelectorAll('details[open]')].map(each => /** @type {HTMLElement} */ (each).dataset.id));
     const wanted = filter.value.trim().toLowerCase();
-    const shown = last.requests.filter((/** @type {any} */ request) => request.model.toLowerCase().includes(wanted));
+    const shown = last.requests.filter((/** @type {any} */ request) => request.model.toLowerCase().includes(wanted) && (request.error || !failed.checked));
     const slowest = Math.max(1, ...shown.map((/** @type {any} */ request) => request.duration_us));
     fill(list, ...shown.map((/** @type {any} */ request) => entry(request, slowest)));
     for (const each of list.querySelectorAll('details')) each.open = open.has(each.dataset.id);
   }
 
   fill(root, h('div', {className: 'opening'}, title, lead),
-    h('section', {'aria-label': 'Requests'}, h('div', {className: 'row'}, h('label', {}, 'Find', filter), h('label', {}, hold, 'hold still')), list));
+    h('section', {'aria-label': 'Requests'}, h('div', {className: 'row'}, h('label', {}, 'Find', filter), h('label', {}, failed, 'failed only'), h('label', {}, hold, 'hold still')), list));
   follow('api/requests/events', signal, (event, value) => {
     if (event !== 'requests' || (hold.checked && last)) return;
     last = value;

@@ -1,0 +1,265 @@
+package io.nereid.server.console;
+
+import io.nereid.Model;
+import io.nereid.model.LoadTimes;
+import io.nereid.model.ModelState;
+import io.nereid.server.json.JsonBuffer;
+import io.nereid.server.shared.ServerState;
+import io.nereid.statistics.ModelStatistics;
+import io.nereid.types.NereidException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Looks at the models every ten seconds, whether anybody looks at the console or not, and keeps
+ * what it saw: a page that is opened after an incident shows it. A model takes 20 bytes a look, 7
+ * KB an hour. One virtual thread looks, from the first to the last moment of the server; any thread
+ * reads.
+ */
+final class ConsoleHistory {
+
+  private static final Logger LOGGER = System.getLogger(ConsoleHistory.class.getName());
+
+  private static final Duration STEP = Duration.ofSeconds(10);
+
+  /** The most points that a page is told, each the highest of its looks. */
+  private static final int MOST_POINTS = 180;
+
+  private static final int MOST_MARKS = 500;
+
+  /** Something that happened to a model; of the server where {@code model} is empty. */
+  private record Mark(long timeMs, String model, String version, String what, String reason) {}
+
+  /** The figures of one version of a model, each at the number of its look. */
+  private static final class Line {
+    private final float[][] values;
+    private long last = -1;
+    private String state = "";
+    private LoadTimes loaded; // null: it does not serve
+
+    Line(int length) {
+      values = new float[ModelHistory.NAMES.length][length];
+      for (float[] row : values) {
+        Arrays.fill(row, Float.NaN);
+      }
+    }
+  }
+
+  private final ServerState state;
+  private final int length;
+  private final Thread thread;
+
+  // ---- Guarded by this -------------------------------------------------------------------------
+
+  private final Map<String, Line> lines = new TreeMap<>();
+  private final Deque<Mark> marks = new ArrayDeque<>();
+  private long looks;
+  private long lastMs = System.currentTimeMillis();
+
+  // ---- The looking thread's own ----------------------------------------------------------------
+
+  private Map<Model, ModelStatistics> before = new HashMap<>();
+  private long beforeNs = System.nanoTime();
+
+  ConsoleHistory(ServerState state, Duration kept) {
+    this.state = state;
+    length = (int) kept.dividedBy(STEP);
+    marks.add(new Mark(lastMs, "", "", "started", null));
+    thread = Thread.ofVirtual().name("nrd-history").start(this::run);
+  }
+
+  /** Ends the looks: the server stops. */
+  void close() {
+    thread.interrupt();
+  }
+
+  private void run() {
+    try {
+      while (!Thread.interrupted()) {
+        try {
+          look();
+        } catch (RuntimeException e) { // whatever it was, the next look may do better
+          LOGGER.log(Level.WARNING, "the console could not keep a look at the models", e);
+        }
+        Thread.sleep(STEP);
+      }
+    } catch (InterruptedException e) {
+      // It was closed.
+    }
+  }
+
+  private void look() {
+    long nowNs = System.nanoTime();
+    double seconds = (nowNs - beforeNs) / 1e9;
+    Map<Model, ModelStatistics> now = new HashMap<>();
+    List<Model> models = state.nereid().models();
+    for (Model model : models) {
+      try {
+        now.put(model, model.statistics());
+      } catch (NereidException | IllegalStateException e) {
+        // It was never loaded, or is just being unloaded.
+      }
+    }
+    synchronized (this) {
+      lastMs = System.currentTimeMillis();
+      for (Model model : models) {
+        Line line = lines.computeIfAbsent(key(model), name -> new Line(length));
+        tell(model, line);
+        double[] values = values(now.get(model), before.get(model), seconds);
+        for (int i = 0; i < values.length; i++) {
+          line.values[i][(int) (looks % length)] = (float) values[i];
+        }
+        line.last = looks;
+      }
+      for (Map.Entry<String, Line> each : lines.entrySet()) {
+        forget(each.getKey(), each.getValue());
+      }
+      lines.values().removeIf(line -> line.last + length <= looks);
+      looks++;
+    }
+    before = now;
+    beforeNs = nowNs;
+  }
+
+  private static double[] values(ModelStatistics now, ModelStatistics before, double seconds) {
+    if (now == null || before == null) {
+      double[] none = new double[ModelHistory.NAMES.length];
+      Arrays.fill(none, Double.NaN);
+      return none;
+    }
+    return ModelHistory.values(
+        new ModelFigures.Work(now, before, seconds, List.of(), null, List.of(), false));
+  }
+
+  /** A model that is not there at a look has no figures of it. */
+  private void forget(String key, Line line) {
+    if (line.last == looks) {
+      return;
+    }
+    for (float[] row : line.values) {
+      row[(int) (looks % length)] = Float.NaN;
+    }
+    if (!line.state.isEmpty()) {
+      String[] names = key.split("/");
+      mark(names[names.length - 2], names[names.length - 1], "unloaded", null);
+      line.state = "";
+      line.loaded = null;
+    }
+  }
+
+  private void tell(Model model, Line line) {
+    ModelState now = model.state();
+    String failure = model.failure().orElse(null);
+    String word =
+        switch (now) {
+          case READY -> failure == null ? "ready" : "reload failed";
+          case FAILED -> "failed";
+          case UNLOADED -> "unloaded";
+          default -> "";
+        };
+    LoadTimes loaded = loadTimes(model);
+    boolean again = word.equals("ready") && line.loaded != null && !line.loaded.equals(loaded);
+    if (!word.isEmpty() && (again || !word.equals(line.state))) {
+      mark(model.name(), version(model), again ? "loaded again" : word, failure);
+    }
+    line.state = word.isEmpty() ? line.state : word;
+    line.loaded = loaded;
+  }
+
+  /** The times of the load that serves, which no other has; null where none does. */
+  private static LoadTimes loadTimes(Model model) {
+    try {
+      return model.isReady() ? model.loadTimes() : null;
+    } catch (NereidException | IllegalStateException e) {
+      return null; // it is just being unloaded
+    }
+  }
+
+  private void mark(String model, String version, String what, String reason) {
+    marks.add(new Mark(lastMs, model, version, what, reason));
+    if (marks.size() > MOST_MARKS) {
+      marks.remove();
+    }
+  }
+
+  private static String version(Model model) {
+    return model.version() == 0 ? "" : Long.toString(model.version());
+  }
+
+  private static String key(Model model) {
+    return model.namespace() + "/" + model.name() + "/" + version(model);
+  }
+
+  // ---- What pages are told ---------------------------------------------------------------------
+
+  /**
+   * Writes what was kept: of all models together, or of one.
+   *
+   * @param name empty: all
+   * @param version 0: all of that name
+   */
+  synchronized void write(String name, long version, JsonBuffer json) {
+    List<Line> wanted = new ArrayList<>();
+    String end = "/" + name + "/" + (version == 0 ? "" : version);
+    lines.forEach((key, line) -> {
+      if (name.isEmpty() || (version == 0 ? key.contains(end) : key.endsWith(end))) {
+        wanted.add(line);
+      }
+    });
+    int kept = (int) Math.min(looks, length);
+    int each = Math.ceilDiv(Math.max(kept, 1), MOST_POINTS);
+    json.ascii("{\"step_s\":").number(STEP.toSeconds() * each);
+    json.ascii(",\"time_ms\":").number(lastMs);
+    json.ascii(",\"kept_s\":").number(STEP.toSeconds() * length);
+    json.ascii(",\"history\":{");
+    for (int i = 0; i < ModelHistory.NAMES.length; i++) {
+      json.ascii(i == 0 ? "\"" : ",\"").ascii(ModelHistory.NAMES[i]).ascii("\":");
+      ConsoleJson.numbers(json, points(wanted, i, kept, each));
+    }
+    json.ascii("},\"marks\":");
+    List<Mark> told =
+        marks.stream()
+            .filter(mark -> name.isEmpty() || mark.model.isEmpty() || mark.model.equals(name))
+            .filter(mark -> lastMs - mark.timeMs <= STEP.toMillis() * length)
+            .toList();
+    ConsoleJson.array(json, told, mark -> write(mark, json));
+    json.write('}');
+  }
+
+  /** The highest of each few looks; rates and numbers of all models are added, times are not. */
+  private double[] points(List<Line> wanted, int figure, int kept, int each) {
+    boolean added = !ModelHistory.NAMES[figure].endsWith("_us");
+    double[] points = new double[Math.ceilDiv(kept, each)];
+    Arrays.fill(points, Double.NaN);
+    for (int at = 0; at < kept; at++) {
+      int slot = (int) ((looks - kept + at) % length);
+      double all = Double.NaN;
+      for (Line line : wanted) {
+        float value = line.values[figure][slot];
+        if (!Float.isNaN(value)) {
+          all = Double.isNaN(all) ? value : added ? all + value : Math.max(all, value);
+        }
+      }
+      int point = points.length - 1 - (kept - 1 - at) / each;
+      points[point] = Double.isNaN(points[point]) ? all : Math.max(points[point], all);
+    }
+    return points;
+  }
+
+  private static void write(Mark mark, JsonBuffer json) {
+    json.ascii("{\"time_ms\":").number(mark.timeMs);
+    json.ascii(",\"model\":").string(mark.model);
+    json.ascii(",\"version\":").string(mark.version);
+    json.ascii(",\"what\":").string(mark.what);
+    ConsoleJson.text(json.ascii(",\"reason\":"), mark.reason).write('}');
+  }
+}
