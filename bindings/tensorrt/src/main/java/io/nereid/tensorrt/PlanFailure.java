@@ -146,7 +146,12 @@ final class PlanFailure {
   private NereidException failure(String message) {
     return new NereidException(
         StatusCode.FAILED_PRECONDITION,
-        title() + message + ": ./nereid build model.onnx -o " + plan);
+        title()
+            + message
+            + ": "
+            + TensorRtMajor.HERE.setting()
+            + "./nereid build model.onnx -o "
+            + plan);
   }
 
   private String title() {

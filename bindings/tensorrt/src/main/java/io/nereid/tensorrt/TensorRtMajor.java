@@ -71,6 +71,11 @@ public enum TensorRtMajor {
     return number;
   }
 
+  /** The setting, before a command, that has it use this version. */
+  String setting() {
+    return this == TEN ? "" : "NEREID_TENSORRT=" + number + " ";
+  }
+
   /** The file of one of TensorRT's libraries, such as {@code nvinfer}. */
   public String library(String name) {
     return "lib" + name + ".so." + number;
