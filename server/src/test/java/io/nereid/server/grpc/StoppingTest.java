@@ -35,6 +35,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import javax.management.ObjectName;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -215,10 +216,17 @@ class StoppingTest {
     assertTrue(before.stream().allMatch(count -> count >= 1), before::toString);
     GrpcOptions taken = GrpcOptions.DEFAULT.withPort(server.server().port());
     assertThrows(NereidException.class, () -> GrpcServer.start(server.state(), taken));
+    // The event loops of the failed start end by themselves, on a busy machine some time later.
     List<Long> after = instances(parts);
-    for (int i = 0; i < parts.size(); i++) {
-      assertTrue(after.get(i) <= before.get(i), before + " before, " + after + " after");
+    for (int i = 0; i < 100 && !isAtMost(after, before); i++) {
+      Thread.sleep(100);
+      after = instances(parts);
     }
+    assertTrue(isAtMost(after, before), before + " before, " + after + " after");
+  }
+
+  private static boolean isAtMost(List<Long> counts, List<Long> limits) {
+    return IntStream.range(0, counts.size()).allMatch(i -> counts.get(i) <= limits.get(i));
   }
 
   /** How many of each class are reachable, by the JVM's own count. */
