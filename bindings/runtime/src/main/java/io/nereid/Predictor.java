@@ -29,7 +29,7 @@ import java.util.List;
  */
 public final class Predictor<I extends Record, O extends Record> {
 
-  /** How the records fit one load of the model. */
+  /** The fit of the records to one load of the model. */
   private record Fit(ModelSpec spec, TensorField[] inputs, TensorField[] outputs) {
 
     boolean wantsAll() {

@@ -86,7 +86,7 @@ final class RecordType<T extends Record> {
     }
   }
 
-  /** What the record's own code has thrown, as it is; accessors can throw nothing checked. */
+  /** Keeps what the record's own code has thrown; accessors can throw nothing checked. */
   private RuntimeException unchecked(Throwable t) {
     return switch (t) {
       case RuntimeException e -> e;

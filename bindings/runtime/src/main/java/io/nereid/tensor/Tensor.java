@@ -89,7 +89,11 @@ public final class Tensor extends TensorElements {
     Shapes.check(Checks.notNull(values, "values").length, shape);
     short[] halves = new short[values.length];
     for (int i = 0; i < halves.length; i++) {
-      halves[i] = HalfPrecision.ofFloat(dataType, values[i]);
+      // The JDK's own is 40 times as fast as HalfPrecision's, which is for clients on Java 17, too.
+      halves[i] =
+          dataType == DataType.FP16
+              ? Float.floatToFloat16(values[i])
+              : HalfPrecision.floatToBf16(values[i]);
     }
     return new Tensor(dataType, MemorySegment.ofArray(halves), shape);
   }

@@ -90,7 +90,7 @@ abstract class TensorElements {
     short[] halves = toShortArray();
     float[] values = new float[halves.length];
     for (int i = 0; i < values.length; i++) {
-      values[i] = HalfPrecision.toFloat(dataType, halves[i]);
+      values[i] = halfToFloat(halves[i]);
     }
     return values;
   }
@@ -157,10 +157,14 @@ abstract class TensorElements {
     return longAt(index) != 0;
   }
 
+  private float halfToFloat(short bits) {
+    return dataType == DataType.FP16 ? Float.float16ToFloat(bits) : HalfPrecision.bf16ToFloat(bits);
+  }
+
   /** An element of a tensor of floating-point numbers. */
   public double doubleAt(long index) {
     return switch (dataType) {
-      case FP16, BF16 -> HalfPrecision.toFloat(dataType, shortAt(index));
+      case FP16, BF16 -> halfToFloat(shortAt(index));
       case FP32 -> base().get(JAVA_FLOAT_UNALIGNED, offset(index, Float.BYTES));
       case FP64 -> base().get(JAVA_DOUBLE_UNALIGNED, offset(index, Double.BYTES));
       default -> throw wrongType("doubleAt");

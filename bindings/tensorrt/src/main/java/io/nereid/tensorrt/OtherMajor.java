@@ -36,6 +36,9 @@ final class OtherMajor {
   /** The one of this process; its failure says that there are no jars. */
   private static final OneAttempt<OtherMajor> LOADED = new OneAttempt<>(OtherMajor::load);
 
+  /** The one that serves plans; null: none was given to it yet. */
+  private static volatile OtherMajor serving;
+
   private final ClassLoader loader;
 
   private OtherMajor(ClassLoader loader) {
@@ -66,8 +69,14 @@ final class OtherMajor {
     return LOADED.failure().isPresent() ? Optional.empty() : Optional.of(LOADED.get());
   }
 
+  /** The one that serves plans; empty: none was given to it yet. */
+  static Optional<OtherMajor> serving() {
+    return Optional.ofNullable(serving);
+  }
+
   /** A backend that executes plans by it. */
   Backend newBackend() {
+    serving = this;
     try {
       return (Backend) type("TensorRtBackend").getConstructor().newInstance();
     } catch (ReflectiveOperationException e) {
@@ -119,7 +128,6 @@ final class OtherMajor {
         throw new NereidException(StatusCode.UNAVAILABLE, "no jars are in " + directory);
       }
       OtherMajor other = new OtherMajor(new JarLoader(jars.toArray(URL[]::new)));
-      other.newBackend();
       // JavaCPP must unpack its native libraries from these jars, also where a directory has
       // unpacked ones: those are of the classes on the class path. It reads the property once.
       LibraryFinder.withProperty(PATHS_FIRST, "false", "org.bytedeco.javacpp.Loader", other.loader);

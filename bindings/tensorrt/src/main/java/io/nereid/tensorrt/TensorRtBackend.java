@@ -36,12 +36,12 @@ public final class TensorRtBackend implements Backend {
   /** CUDA graphs of all instances of a version of a model that are open. */
   public static GraphStatistics graphStatistics(String model, long version) {
     GraphStatistics here = statistics(model, version);
-    return OtherMajor.find()
+    return OtherMajor.serving()
         .map(other -> here.plus(other.graphStatistics(model, version)))
         .orElse(here);
   }
 
-  /** As {@link #graphStatistics} of the other class loader reads it. */
+  /** The counts of this class loader alone, in a type that the other one has, too. */
   static long[] graphCounts(String model, long version) {
     GraphStatistics here = statistics(model, version);
     return new long[] {here.graphs(), here.hits(), here.misses()};

@@ -27,7 +27,7 @@ public enum TensorRtMajor {
   /** With CUDA 12. */
   TEN(10, 12, new TensorRtVersion(10, 6, 0)),
   /** With CUDA 13; all its networks are strongly typed. */
-  ELEVEN(11, 13, new TensorRtVersion(11, 0, 0));
+  ELEVEN(11, 13, new TensorRtVersion(11, 2, 0));
 
   /** The one that JavaCPP's classes in this class loader are for. */
   public static final TensorRtMajor HERE = has("setShapeValues") ? TEN : ELEVEN;
@@ -101,7 +101,7 @@ public enum TensorRtMajor {
     return cuda * 1000;
   }
 
-  /** The oldest version that has everything that is called. */
+  /** The version that JavaCPP's library was compiled with: one that is older may lack functions. */
   TensorRtVersion oldest() {
     return oldest;
   }

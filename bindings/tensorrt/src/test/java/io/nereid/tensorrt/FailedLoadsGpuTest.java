@@ -31,7 +31,7 @@ class FailedLoadsGpuTest extends GpuTest {
     Rehearsal.find().ifPresent(Rehearsal::reset);
   }
 
-  /** What a process has of the machine and of the device. */
+  /** The process's share of the machine and of the device. */
   private record Holdings(long deviceBytes, long descriptors, long threads, String open) {
 
     static Holdings now() throws IOException {

@@ -38,7 +38,7 @@ public final class ImageTensors {
     NHW
   }
 
-  /** How images are resized: what a pixel is made of. */
+  /** A way to resize images: it says what a pixel is made of. */
   public enum Filter {
     /**
      * Bilinear; of all pixels that a smaller image's covers, as PIL has it, and torchvision with

@@ -65,18 +65,18 @@ public final class TextEmbedder {
     return texts.isEmpty() ? List.of() : embedTokens(tokens(texts));
   }
 
-  /** What texts are tokenized to. */
+  /** The tokens of each text. */
   List<long[]> tokens(List<String> texts) {
     return batches.tokenizer().encode(texts);
   }
 
-  /** How many tokens all texts have, without those that the model wants around each. */
+  /** The number of tokens of all texts, without those that the model wants around each. */
   int count(List<long[]> tokens) {
     int around = tokens(List.of("")).getFirst().length;
     return tokens.stream().mapToInt(text -> Math.max(0, text.length - around)).sum();
   }
 
-  /** What the model is called. */
+  /** The model's name. */
   String modelName() {
     return batches.model().name();
   }

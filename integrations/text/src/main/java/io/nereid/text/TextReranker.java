@@ -26,7 +26,7 @@ public final class TextReranker {
     }
   }
 
-  /** How well each text answers the query, from 0 to 1, in the order of the texts. */
+  /** Scores from 0 to 1 of how well each text answers the query, in the order of the texts. */
   public float[] scores(String query, List<String> texts) {
     float[] scores = new float[texts.size()];
     if (!texts.isEmpty()) {

@@ -48,7 +48,7 @@ final class TokenBatches {
   /** The least cosine between two answers that are the same but for rounding. */
   private static final double SAME = 0.99999;
 
-  /** What a text is tokenized to; {@code types} has 1 for the tokens of a second text. */
+  /** The tokens of a text; {@code types} has 1 for those of a second text. */
   record Tokens(long[] ids, long[] types) {
     int length() {
       return ids.length;

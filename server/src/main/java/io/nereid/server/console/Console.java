@@ -153,9 +153,10 @@ public final class Console {
 
   /** Writes what a model is. */
   public void details(String name, long version, JsonBuffer json) {
+    Model model = find(name, version);
     List<Path> repositories = state.nereid().repository().options().repositories();
     String examples = ModelExamples.read(repositories, name);
-    DetailJson.model(find(name, version), versions(name), examples, json);
+    DetailJson.model(model, versions(name), examples, json);
   }
 
   /** Writes a model's configuration, and where each value came from. */

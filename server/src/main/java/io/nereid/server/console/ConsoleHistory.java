@@ -11,7 +11,6 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
@@ -41,12 +40,16 @@ final class ConsoleHistory {
 
   /** The figures of one version of a model, each at the number of its look. */
   private static final class Line {
+    private final String model;
+    private final String version;
     private final float[][] values;
     private long last = -1;
     private String state = "";
     private LoadTimes loaded; // null: it does not serve
 
-    Line(int length) {
+    Line(Model model, int length) {
+      this.model = model.name();
+      version = ModelFigures.version(model);
       values = new float[ModelHistory.NAMES.length][length];
       for (float[] row : values) {
         Arrays.fill(row, Float.NaN);
@@ -87,8 +90,10 @@ final class ConsoleHistory {
       while (!Thread.interrupted()) {
         try {
           look();
-        } catch (RuntimeException e) { // whatever it was, the next look may do better
-          LOGGER.log(Level.WARNING, "the console could not keep a look at the models", e);
+        } catch (RuntimeException | Error e) { // the next look may do better
+          if (!Thread.currentThread().isInterrupted()) { // else the models are just being closed
+            LOGGER.log(Level.WARNING, "the console could not keep a look at the models", e);
+          }
         }
         Thread.sleep(STEP);
       }
@@ -112,7 +117,8 @@ final class ConsoleHistory {
     synchronized (this) {
       lastMs = System.currentTimeMillis();
       for (Model model : models) {
-        Line line = lines.computeIfAbsent(key(model), name -> new Line(length));
+        String key = ModelFigures.key(model.namespace(), model.name(), ModelFigures.version(model));
+        Line line = lines.computeIfAbsent(key, absent -> new Line(model, length));
         tell(model, line);
         double[] values = values(now.get(model), before.get(model), seconds);
         for (int i = 0; i < values.length; i++) {
@@ -120,9 +126,7 @@ final class ConsoleHistory {
         }
         line.last = looks;
       }
-      for (Map.Entry<String, Line> each : lines.entrySet()) {
-        forget(each.getKey(), each.getValue());
-      }
+      lines.values().forEach(this::forget);
       lines.values().removeIf(line -> line.last + length <= looks);
       looks++;
     }
@@ -141,7 +145,7 @@ final class ConsoleHistory {
   }
 
   /** A model that is not there at a look has no figures of it. */
-  private void forget(String key, Line line) {
+  private void forget(Line line) {
     if (line.last == looks) {
       return;
     }
@@ -149,8 +153,7 @@ final class ConsoleHistory {
       row[(int) (looks % length)] = Float.NaN;
     }
     if (!line.state.isEmpty()) {
-      String[] names = key.split("/");
-      mark(names[names.length - 2], names[names.length - 1], "unloaded", null);
+      mark(line, "unloaded", null);
       line.state = "";
       line.loaded = null;
     }
@@ -168,10 +171,11 @@ final class ConsoleHistory {
         };
     LoadTimes loaded = loadTimes(model);
     boolean again = word.equals("ready") && line.loaded != null && !line.loaded.equals(loaded);
-    if (!word.isEmpty() && (again || !word.equals(line.state))) {
-      mark(model.name(), version(model), again ? "loaded again" : word, failure);
+    boolean neverLoaded = word.equals("unloaded") && line.state.isEmpty();
+    if (again || !word.isEmpty() && !neverLoaded && !word.equals(line.state)) {
+      mark(line, again ? "loaded again" : word, failure);
     }
-    line.state = word.isEmpty() ? line.state : word;
+    line.state = word.isEmpty() || neverLoaded ? line.state : word;
     line.loaded = loaded;
   }
 
@@ -184,19 +188,11 @@ final class ConsoleHistory {
     }
   }
 
-  private void mark(String model, String version, String what, String reason) {
-    marks.add(new Mark(lastMs, model, version, what, reason));
+  private void mark(Line line, String what, String reason) {
+    marks.add(new Mark(lastMs, line.model, line.version, what, reason));
     if (marks.size() > MOST_MARKS) {
       marks.remove();
     }
-  }
-
-  private static String version(Model model) {
-    return model.version() == 0 ? "" : Long.toString(model.version());
-  }
-
-  private static String key(Model model) {
-    return model.namespace() + "/" + model.name() + "/" + version(model);
   }
 
   // ---- What pages are told ---------------------------------------------------------------------
@@ -208,13 +204,12 @@ final class ConsoleHistory {
    * @param version 0: all of that name
    */
   synchronized void write(String name, long version, JsonBuffer json) {
-    List<Line> wanted = new ArrayList<>();
-    String end = "/" + name + "/" + (version == 0 ? "" : version);
-    lines.forEach((key, line) -> {
-      if (name.isEmpty() || (version == 0 ? key.contains(end) : key.endsWith(end))) {
-        wanted.add(line);
-      }
-    });
+    String number = version == 0 ? "" : Long.toString(version);
+    List<Line> wanted =
+        lines.values().stream()
+            .filter(line -> name.isEmpty() || line.model.equals(name))
+            .filter(line -> number.isEmpty() || line.version.equals(number))
+            .toList();
     int kept = (int) Math.min(looks, length);
     int each = Math.ceilDiv(Math.max(kept, 1), MOST_POINTS);
     json.ascii("{\"step_s\":").number(STEP.toSeconds() * each);

@@ -43,7 +43,16 @@ record ModelFigures(
 
   /** The key of this model among all. */
   String key() {
+    return key(namespace, name, version);
+  }
+
+  static String key(String namespace, String name, String version) {
     return (namespace.isEmpty() ? "" : namespace + "/") + name + "/" + version;
+  }
+
+  /** The version of a model; empty where that is not known. */
+  static String version(Model model) {
+    return model.version() == 0 ? "" : Long.toString(model.version());
   }
 
   boolean isReady() {

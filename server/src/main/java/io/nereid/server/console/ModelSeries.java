@@ -27,7 +27,7 @@ final class ModelSeries {
     return new ModelFigures(
         model.namespace(),
         model.name(),
-        model.version() == 0 ? "" : Long.toString(model.version()),
+        ModelFigures.version(model),
         state.name(),
         backend(model),
         state == ModelState.UNLOADED ? null : model.failure().orElse(null),

@@ -27,11 +27,11 @@ export class Past {
     this.said = '';
   }
 
-  /** Asks until the page is left. @param {AbortSignal} signal */
+  /** Asks until the page is left, while somebody sees it. @param {AbortSignal} signal */
   async follow(signal) {
     while (!signal.aborted) {
       try {
-        this.#show(await json(this.path, {signal}));
+        if (!document.hidden) this.#show(await json(this.path, {signal}));
       } catch {
         if (signal.aborted) return; // the stream of the page says what is wrong
       }

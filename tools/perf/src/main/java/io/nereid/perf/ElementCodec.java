@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import io.nereid.client.Tensor;
 import io.nereid.perf.ModelInfo.TensorInfo;
 import io.nereid.types.DataType;
 import io.nereid.types.HalfPrecision;
@@ -42,15 +43,7 @@ final class ElementCodec {
   }
 
   static byte[] bytes(byte[][] strings) {
-    long size = 4L * strings.length;
-    for (byte[] string : strings) {
-      size += string.length;
-    }
-    ByteBuffer out = ByteBuffer.allocate(Math.toIntExact(size)).order(ByteOrder.LITTLE_ENDIAN);
-    for (byte[] string : strings) {
-      out.putInt(string.length).put(string);
-    }
-    return out.array();
+    return Tensor.ofByteStrings(strings, strings.length).toByteArray();
   }
 
   private static void put(TensorInfo input, Object value, ByteBuffer out) {
