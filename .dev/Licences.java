@@ -14,10 +14,11 @@ import java.util.zip.ZipFile;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Checks the licences of the jars of a distribution, as the SBOM says them, against the list of
+ * Checks the licences of the jars of a distribution, as their SBOMs say them, against the list of
  * those that are allowed, and collects their texts. Run with the distribution's jars as class path:
- * {@code java Licences.java SBOM JARS RULES OUTPUT}, where RULES has {@code allowed.txt} and {@code
- * texts/<group>.txt} for jars without a text of their own.
+ * {@code java Licences.java RULES OUTPUT SBOM JARS [SBOM JARS]...}, where RULES has {@code
+ * allowed.txt} and {@code texts/<group>.txt} for jars without a text of their own, and each SBOM
+ * lists exactly the jars of the folder behind it.
  */
 final class Licences {
   private static final Pattern TEXT =
@@ -45,8 +46,11 @@ final class Licences {
   }
 
   public static void main(String[] args) throws IOException {
-    Licences licences = new Licences(Path.of(args[2]), Path.of(args[3]));
-    licences.check(Path.of(args[0]), Path.of(args[1]));
+    Licences licences = new Licences(Path.of(args[0]), Path.of(args[1]));
+    for (int i = 2; i < args.length; i += 2) {
+      licences.check(Path.of(args[i]), Path.of(args[i + 1]));
+    }
+    licences.writeIndex();
     if (!licences.problems.isEmpty()) {
       licences.problems.forEach(System.err::println);
       System.exit(1);
@@ -61,7 +65,7 @@ final class Licences {
     }
     List<Path> files;
     try (var listed = Files.list(jars)) {
-      files = listed.sorted().toList();
+      files = listed.filter(Files::isRegularFile).sorted().toList();
     }
     for (Path jar : files) {
       String name = jar.getFileName().toString();
@@ -73,7 +77,6 @@ final class Licences {
       }
     }
     components.keySet().forEach(name -> problems.add(name + " is in the SBOM, and not shipped"));
-    writeIndex();
   }
 
   /** The name of its jar; only the purl has the classifier of one that has several. */
@@ -157,7 +160,7 @@ final class Licences {
   }
 
   private void writeIndex() throws IOException {
-    StringBuilder text = new StringBuilder("What is in lib/, and its licences.\n\n");
+    StringBuilder text = new StringBuilder("The jars in lib/ and its folders, and their licences.\n\n");
     index.forEach((jar, licence) -> text.append(jar).append(": ").append(licence).append('\n'));
     Files.writeString(output.resolve("THIRD-PARTY.txt"), text);
   }

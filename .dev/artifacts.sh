@@ -21,6 +21,7 @@ artifacts_put() {
   rm -rf "$artifact_repository"
   artifact_put pom.xml nereid-parent .pom
   artifact_put dist/bom/pom.xml nereid-bom .pom
+  artifact_put dist/tensorrt-11/pom.xml nereid-tensorrt-11 .pom
   for module in bindings/types proto bindings/client tools/perf bindings/runtime bindings/tensorrt integrations/micrometer integrations/spring-boot-starter integrations/text integrations/opentelemetry integrations/images integrations/junit benchmarks/jmh server; do
     artifact=nereid-${module##*/}
     name=$module/target/$artifact-$version

@@ -44,9 +44,11 @@ dist_stage() {
   cp "$root/.dev/java.sh" "$root/.dev/train.sh" "$to/share/nereid"
   cp "$root/dist/systemd/nereid.service" "$to/share/systemd"
   cp "$root/server/target/nereid-server.cdx.json" "$to/nereid.cdx.json"
+  cp "$root/dist/tensorrt-11/target/nereid-tensorrt-11.cdx.json" "$to"
   cp "$root/LICENSE" "$to/licenses/Apache-2.0.txt"
-  "$java" "${classes[@]}" "$root/.dev/Licences.java" "$to/nereid.cdx.json" "$to/lib" \
-    "$root/dist/licenses" "$to/licenses" || die 'what would be shipped has licences that are not allowed; see above'
+  "$java" "${classes[@]}" "$root/.dev/Licences.java" "$root/dist/licenses" "$to/licenses" \
+    "$to/nereid.cdx.json" "$to/lib" "$to/nereid-tensorrt-11.cdx.json" "$to/lib/tensorrt-11" ||
+    die 'what would be shipped has licences that are not allowed; see above'
   "$java" "${classes[@]}" io.nereid.cli.ManPages "$to/share/man/man1"
   "$java" "${classes[@]}" io.nereid.cli.Main completion bash >"$to/share/bash-completion/completions/nereid"
   # zsh takes the same script as a function that it loads when it is first needed, and that has to
