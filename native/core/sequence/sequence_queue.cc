@@ -385,6 +385,11 @@ WaitingInstance* SequenceQueue::ChooseForChange(WaitingInstances& waiting) {
 
 void SequenceQueue::BeginToWait(WaitingInstance& instance, int64_t wake_ns,
                                 WaitingInstances& waiting) {
+  // A sequence that ended by idle time may have left its slot to one that another instance
+  // executes.
+  if (WaitingInstance* const other = ChooseRoused(waiting); other != nullptr) {
+    other->wake.NotifyOne();
+  }
   if (ready_[instance.index()].empty()) {
     waiting.BecomeIdle(instance);
   } else {
