@@ -111,7 +111,7 @@ apt_install() {
     packages+=("$package")
   done
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-    -o Dpkg::Use-Pty=0 "${packages[@]}"
+    -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "${packages[@]}"
 }
 
 dnf_install() {
