@@ -105,6 +105,12 @@ public final class GrpcServer implements AutoCloseable {
 
   /** Listens; returns when connections are accepted. When it throws it has left nothing behind. */
   public static GrpcServer start(ServerState state, GrpcOptions options) {
+    return start(state, options, List.of());
+  }
+
+  /** Listens for other services, too. */
+  static GrpcServer start(
+      ServerState state, GrpcOptions options, List<ServerServiceDefinition> others) {
     CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
     EventLoops loops = new EventLoops();
     HealthService health = new HealthService(state);
@@ -116,7 +122,7 @@ public final class GrpcServer implements AutoCloseable {
       CallGate gate = new CallGate(state.health(), options);
       NettyServerBuilder builder =
           builder(state, options, loops, replies)
-              .fallbackHandlerRegistry(methods(state, health, inference, gate))
+              .fallbackHandlerRegistry(methods(state, health, inference, gate, others))
               .addTransportFilter(connections);
       builder.addStreamTracerFactory(new CallCounts(state.grpcAnswers()));
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
@@ -150,15 +156,21 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   private static MethodTable methods(
-      ServerState state, HealthService health, InferenceCalls inference, CallGate gate) {
+      ServerState state,
+      HealthService health,
+      InferenceCalls inference,
+      CallGate gate,
+      List<ServerServiceDefinition> others) {
     return new MethodTable(
         ServerInterceptors.intercept(InferenceService.ofTensors(inference), gate),
         () ->
-            Stream.of(
-                    InferenceService.of(state, inference),
-                    health.definition(),
-                    MessageReading.of(ProtoReflectionServiceV1.newInstance().bindService()),
-                    MessageReading.of(oldReflection()))
+            Stream.concat(
+                    Stream.of(
+                        InferenceService.of(state, inference),
+                        health.definition(),
+                        MessageReading.of(ProtoReflectionServiceV1.newInstance().bindService()),
+                        MessageReading.of(oldReflection())),
+                    others.stream())
                 .map(service -> ServerInterceptors.intercept(service, gate))
                 .toList());
   }
