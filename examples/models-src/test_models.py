@@ -168,6 +168,40 @@ def write_ragged_sums(folder):
     )
 
 
+def write_common(folder):
+    """A cross-encoder that says how many words of the second text the first has, too."""
+    write(
+        folder / "common.onnx",
+        "common",
+        [
+            node("Unsqueeze", ["input_ids", "two"], ["rows"]),
+            node("Unsqueeze", ["input_ids", "one"], ["columns"]),
+            node("Equal", ["rows", "columns"], ["equal"]),
+            node("Cast", ["equal"], ["same"], to=DATATYPES["FP32"]),
+            node("Cast", ["attention_mask"], ["there"], to=DATATYPES["FP32"]),
+            node("Cast", ["token_type_ids"], ["second"], to=DATATYPES["FP32"]),
+            node("Sub", ["there", "second"], ["first"]),
+            node("Unsqueeze", ["first", "one"], ["first_columns"]),
+            node("Mul", ["same", "first_columns"], ["met"]),
+            node("ReduceMax", ["met"], ["any"], axes=[2], keepdims=0),
+            node("Mul", ["any", "second"], ["counted"]),
+            node("ReduceSum", ["counted", "one"], ["all"], keepdims=1),
+            # Both texts end with the same token.
+            node("Sub", ["all", "end"], ["logits"]),
+        ],
+        [
+            tensor(name, "INT64", ["batch", "length"])
+            for name in ("input_ids", "attention_mask", "token_type_ids")
+        ],
+        [tensor("logits", "FP32", ["batch", 1])],
+        [
+            constant("one", "INT64", [1], [1]),
+            constant("two", "INT64", [1], [2]),
+            constant("end", "FP32", [1], [1.0]),
+        ],
+    )
+
+
 def write_all(folder):
     write_identities(folder)
     write_repeat(folder)
@@ -181,3 +215,4 @@ def write_all(folder):
     write_sequence(folder)
     write_accumulate(folder)
     write_ragged_sums(folder)
+    write_common(folder)

@@ -28,7 +28,9 @@ import java.util.stream.IntStream;
  * The backend {@code text}: a {@link TextEmbedder} as a model of a repository, whose version has
  * the files {@code model.onnx} and {@code tokenizer.json}. Its input {@code text} has one text a
  * row, or its input {@code tokens} the numbers of a text's tokens; its outputs are {@code
- * embedding} and {@code prompt_tokens}.
+ * embedding} and {@code prompt_tokens}. With the parameter {@code task} at {@code rerank} it is a
+ * {@link TextReranker}: its inputs {@code query} and {@code text} have one of each a row, and its
+ * output {@code score} says how well they go together.
  *
  * <p>Each instance has a runtime of its own for the ONNX model, with as many instances as there are
  * processors, so that the texts of one batch are computed side by side. It is not the runtime that
@@ -50,6 +52,9 @@ public final class TextBackend implements Backend {
   private static final TensorSpec TOKENS =
       TensorSpec.of("tokens", DataType.INT64, -1, -1).asOptional();
   private static final TensorSpec EMBEDDING = TensorSpec.of("embedding", DataType.FP32, -1, -1);
+  private static final TensorSpec QUERY = TensorSpec.of("query", DataType.BYTES, -1, 1);
+  private static final TensorSpec RANKED = TensorSpec.of("text", DataType.BYTES, -1, 1);
+  private static final TensorSpec SCORE = TensorSpec.of("score", DataType.FP32, -1, 1);
   private static final TensorSpec COUNT = TensorSpec.of("prompt_tokens", DataType.INT64, -1, 1);
 
   /** For the service loader. */
@@ -63,7 +68,9 @@ public final class TextBackend implements Backend {
   @Override
   public Optional<ModelSignature> describe(ModelSpec spec) {
     return Optional.of(
-        new ModelSignature(List.of(TEXT, TOKENS), List.of(EMBEDDING, COUNT), MAX_TEXTS));
+        Instance.ranks(spec)
+            ? new ModelSignature(List.of(QUERY, RANKED), List.of(SCORE, COUNT), MAX_TEXTS)
+            : new ModelSignature(List.of(TEXT, TOKENS), List.of(EMBEDDING, COUNT), MAX_TEXTS));
   }
 
   @Override
@@ -78,11 +85,13 @@ public final class TextBackend implements Backend {
     private final TextTokenizer tokenizer;
     private final Nereid nereid;
     private final Model model;
-    private final TextEmbedder embedder;
+    private final TextEmbedder embedder; // null: it ranks
+    private final TextReranker reranker; // null: it embeds
 
     Instance(ModelSpec spec) throws Exception {
       Path directory = Path.of(spec.parameters().get("model_path"));
       maxTokens = number(spec, "max_tokens", 512);
+      boolean ranks = ranks(spec);
       int together = number(spec, "batch_texts", MAX_TEXTS);
       Pooling pooling =
           choice(spec, "pooling", "mean", "first") == 0 ? Pooling.MEAN : Pooling.FIRST;
@@ -99,12 +108,19 @@ public final class TextBackend implements Backend {
                     .instanceCount(Runtime.getRuntime().availableProcessors())
                     .parameter("intra_op_thread_count", "1")
                     .build());
-        TextEmbedder exact = new TextEmbedder(model, tokenizer, pooling, normalized);
-        embedder = spec.parameters().containsKey("batch_texts") ? exact.approximate() : exact;
+        boolean approximate = spec.parameters().containsKey("batch_texts");
+        TextEmbedder exact = ranks ? null : new TextEmbedder(model, tokenizer, pooling, normalized);
+        embedder = approximate && !ranks ? exact.approximate() : exact;
+        reranker = ranks ? new TextReranker(model, tokenizer, approximate) : null;
       } catch (RuntimeException e) {
         close();
         throw e;
       }
+    }
+
+    /** True if the model says how well texts answer queries, in place of their vectors. */
+    static boolean ranks(ModelSpec spec) {
+      return choice(spec, "task", "embed", "rerank") == 1;
     }
 
     private static Path file(Path directory, String name) {
@@ -151,6 +167,10 @@ public final class TextBackend implements Backend {
 
     @Override
     public void execute(Batch batch) {
+      if (reranker != null) {
+        rank(batch);
+        return;
+      }
       if (batch.hasInput("text") == batch.hasInput("tokens")) {
         throw new NereidException(
             StatusCode.INVALID_ARGUMENT, "expected one of the inputs 'text' and 'tokens'");
@@ -168,6 +188,16 @@ public final class TextBackend implements Backend {
       } catch (NereidException e) {
         failThose(batch, tokens, e);
       }
+    }
+
+    private void rank(Batch batch) {
+      List<TokenBatches.Tokens> pairs =
+          tokenizer.pairs(
+              Arrays.asList(batch.input("query").toStringArray()),
+              Arrays.asList(batch.input("text").toStringArray()));
+      batch.output("score", Tensor.ofFloats(reranker.scores(pairs), pairs.size(), 1));
+      long[] counts = pairs.stream().mapToLong(TokenBatches.Tokens::length).toArray();
+      batch.output("prompt_tokens", Tensor.ofLongs(counts, pairs.size(), 1));
     }
 
     private void checkLength(List<long[]> tokens) {

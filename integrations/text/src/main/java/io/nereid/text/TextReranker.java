@@ -19,7 +19,12 @@ public final class TextReranker {
    * @param tokenizer the model's, which stays the caller's
    */
   public TextReranker(Model model, TextTokenizer tokenizer) {
-    batches = new TokenBatches(model, tokenizer, false);
+    this(model, tokenizer, false);
+  }
+
+  /** One whose texts share batches even if that changes their scores, if it is approximate. */
+  TextReranker(Model model, TextTokenizer tokenizer, boolean approximate) {
+    batches = new TokenBatches(model, tokenizer, approximate);
     long logits = batches.output().dims().stream().reduce(1L, (a, b) -> a * b);
     if (logits > 1) {
       throw batches.wrong("one logit a text", logits);
@@ -28,12 +33,15 @@ public final class TextReranker {
 
   /** Scores from 0 to 1 of how well each text answers the query, in the order of the texts. */
   public float[] scores(String query, List<String> texts) {
-    float[] scores = new float[texts.size()];
-    if (!texts.isEmpty()) {
-      batches.run(
-          batches.tokenizer().pairs(query, texts),
-          (logits, row, text) -> scores[text] = (float) (1 / (1 + Math.exp(-logits.floatAt(row)))));
-    }
+    return texts.isEmpty() ? new float[0] : scores(batches.tokenizer().pairs(query, texts));
+  }
+
+  /** The scores of queries and texts that are tokenized together. */
+  float[] scores(List<TokenBatches.Tokens> pairs) {
+    float[] scores = new float[pairs.size()];
+    batches.run(
+        pairs,
+        (logits, row, text) -> scores[text] = (float) (1 / (1 + Math.exp(-logits.floatAt(row)))));
     return scores;
   }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -17,8 +18,22 @@ public final class TextTokenizer implements AutoCloseable {
 
   private final HuggingFaceTokenizer tokenizer;
 
+  static {
+    // DJL would tell its makers that it is used, on machines of theirs, and on those with a GPU
+    // fetch
+    // another library: it shall touch no network.
+    setUnlessSet("OPT_OUT_TRACKING", "true");
+    setUnlessSet("RUST_FLAVOR", "cpu");
+  }
+
   private TextTokenizer(HuggingFaceTokenizer tokenizer) {
     this.tokenizer = tokenizer;
+  }
+
+  private static void setUnlessSet(String name, String value) {
+    if (System.getenv(name) == null && System.getProperty(name) == null) {
+      System.setProperty(name, value);
+    }
   }
 
   /**
@@ -63,8 +78,12 @@ public final class TextTokenizer implements AutoCloseable {
 
   /** Each text behind the same first one, as models that compare two take them. */
   List<TokenBatches.Tokens> pairs(String first, List<String> texts) {
-    PairList<String, String> pairs = new PairList<>();
-    texts.forEach(text -> pairs.add(first, text));
+    return pairs(Collections.nCopies(texts.size(), first), texts);
+  }
+
+  /** Each text behind its own first one. */
+  List<TokenBatches.Tokens> pairs(List<String> firsts, List<String> texts) {
+    PairList<String, String> pairs = new PairList<>(firsts, texts);
     return tokens(tokenizer.batchEncode(pairs));
   }
 

@@ -1,5 +1,7 @@
 package io.nereid.server.console;
 
+import io.nereid.JsonEndpoint;
+import io.nereid.server.shared.JsonEndpoints;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.shared.ServerState;
 import java.util.ArrayList;
@@ -24,7 +26,7 @@ final class OpenApi {
     api.server();
     api.models();
     api.inference();
-    api.embeddings();
+    api.added();
     api.repository();
     api.settings(state);
     if (state.sharedMemory().isEnabled()) {
@@ -90,38 +92,13 @@ final class OpenApi {
     }
   }
 
-  private void embeddings() {
-    Map<String, Object> body =
-        map(
-            "model",
-            type(TEXT),
-            "input",
-            map("type", List.of(TEXT, "array")),
-            "encoding_format",
-            map("type", TEXT, "enum", List.of("float", "base64")),
-            "dimensions",
-            type(NUMBER),
-            "user",
-            type(TEXT));
-    post(
-        "/v1/embeddings",
-        "Vectors of texts, as OpenAI's clients ask for them",
-        map("type", "object", "properties", body, "required", List.of("model", "input")),
-        json(
-            object(
-                map(
-                    "object",
-                    type(TEXT),
-                    "data",
-                    array(type("object")),
-                    "model",
-                    type(TEXT),
-                    "usage",
-                    type("object")))));
-    get(
-        "/v1/models",
-        "The models that make vectors",
-        object(map("object", type(TEXT), "data", array(type("object")))));
+  private void added() {
+    for (JsonEndpoint endpoint : JsonEndpoints.all()) {
+      add(
+          endpoint.path(),
+          endpoint.infers() ? "post" : "get",
+          JSON.std.mapFrom(endpoint.description()));
+    }
   }
 
   private void repository() {

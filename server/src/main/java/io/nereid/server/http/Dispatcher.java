@@ -3,6 +3,7 @@ package io.nereid.server.http;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.server.json.JsonBuffer;
+import io.nereid.server.shared.JsonEndpoints;
 import io.nereid.server.shared.ModelFacts;
 import java.io.IOException;
 import java.util.function.Function;
@@ -17,7 +18,8 @@ final class Dispatcher {
   private final RepositoryHandler repository;
   private final SharedMemoryHandler sharedMemory;
   private final SettingsHandler settings;
-  private final EmbeddingsHandler embeddings;
+  private final HttpExchange exchange;
+  private final Function<Route, Model> models;
 
   /** For the requests of one exchange; {@code models} gives those that are to answer inferences. */
   Dispatcher(HttpContext context, HttpExchange exchange, Function<Route, Model> models) {
@@ -25,7 +27,8 @@ final class Dispatcher {
     repository = new RepositoryHandler(context, exchange);
     sharedMemory = new SharedMemoryHandler(context);
     settings = new SettingsHandler(context);
-    embeddings = new EmbeddingsHandler(context, exchange, models);
+    this.exchange = exchange;
+    this.models = models;
   }
 
   Status dispatch(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
@@ -83,31 +86,26 @@ final class Dispatcher {
         settings.logging(head, body, json);
         yield Status.OK;
       }
-      case EMBEDDINGS -> {
-        embeddings.embeddings(head, body, json);
+      case ADDED, ADDED_QUESTION -> {
+        JsonEndpoints.at(route.name())
+            .answer(new JsonEndpointCall(context, exchange, models, head, body), json);
         yield Status.OK;
       }
-      case EMBEDDING_MODELS -> ok(() -> embeddings.models(json));
       default -> throw new IllegalStateException(route + " is not served here");
     };
   }
 
   /** Writes why a request has no other answer; {@code head} is null when it could not be read. */
-  void fail(ProtocolHead head, HttpFailure failure, JsonBuffer json) {
+  void fail(ProtocolHead head, HttpFailure failure, Throwable cause, JsonBuffer json)
+      throws IOException {
     json.clear();
-    if (head != null && head.route().endpoint().isOpenAi()) {
-      embeddings.fail(failure, json);
+    String known = failure.getMessage();
+    String message = known == null ? failure.status().toString() : known;
+    if (head != null && head.route().endpoint().isAdded()) {
+      JsonEndpoints.at(head.route().name()).fail(failure.status().code(), message, cause, json);
       return;
     }
-    String message = failure.getMessage();
-    json.ascii("{\"error\":")
-        .string(message == null ? failure.status().toString() : message)
-        .write('}');
-  }
-
-  /** The request is done with. */
-  void end() {
-    embeddings.end();
+    json.ascii("{\"error\":").string(message).write('}');
   }
 
   private static Status ok(Runnable writing) {

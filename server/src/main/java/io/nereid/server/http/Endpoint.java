@@ -48,8 +48,8 @@ enum Endpoint {
   CUDA_MEMORY_UNREGISTER(
       "POST", "/v2/cudasharedmemory/unregister", "/v2/cudasharedmemory/region/{region}/unregister"),
   LOGGING("GET, POST", "/v2/logging"),
-  EMBEDDINGS("POST", "/v1/embeddings"), // this and the next are as OpenAI has them
-  EMBEDDING_MODELS("GET", "/v1/models"),
+  ADDED("POST"), // this and the next are the class path's: JsonEndpoints has their paths
+  ADDED_QUESTION("GET"),
   CONSOLE_ABOUT("GET", "api/about"), // this and what follows is the console's
   CONSOLE_OVERVIEW("GET", "api/overview/events"),
   CONSOLE_HISTORY(
@@ -104,12 +104,12 @@ enum Endpoint {
       case SERVER_METADATA,
           MODELS,
           MODEL_METADATA,
-          EMBEDDING_MODELS,
+          ADDED_QUESTION,
           CONSOLE_MODEL,
           OPENAPI,
           OPENAPI_MODEL ->
           EndpointGroup.METADATA;
-      case INFER, GENERATE, GENERATE_STREAM, EMBEDDINGS -> EndpointGroup.INFERENCE;
+      case INFER, GENERATE, GENERATE_STREAM, ADDED -> EndpointGroup.INFERENCE;
       case MODEL_CONFIG, CONSOLE_CONFIGURATION -> EndpointGroup.MODEL_CONFIG;
       case MODEL_STATISTICS,
           ALL_STATISTICS,
@@ -153,9 +153,9 @@ enum Endpoint {
     return this == INFER || this == GENERATE || this == GENERATE_STREAM;
   }
 
-  /** True if it is as OpenAI has it, failures too. */
-  boolean isOpenAi() {
-    return this == EMBEDDINGS || this == EMBEDDING_MODELS;
+  /** True if the class path adds it. */
+  boolean isAdded() {
+    return this == ADDED || this == ADDED_QUESTION;
   }
 
   /** True if it belongs to the console. */

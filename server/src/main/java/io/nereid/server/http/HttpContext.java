@@ -5,6 +5,7 @@ import io.nereid.server.access.AccessControl;
 import io.nereid.server.console.Console;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.shared.HeaderForwarding;
+import io.nereid.server.shared.JsonEndpoints;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
@@ -51,6 +52,12 @@ record HttpContext(
 
   /** The failure of a request for a path at which there is nothing. */
   HttpFailure notFound(String path) {
+    if (path.startsWith("/v1/") && JsonEndpoints.all().isEmpty()) {
+      return new HttpFailure(
+          Status.NOT_FOUND,
+          "Not Found: nereid-text serves /v1/embeddings and /v1/rerank, and is not on the class"
+              + " path");
+    }
     OptionalInt port = state.frontends().metricsPort();
     return new HttpFailure(
         Status.NOT_FOUND,

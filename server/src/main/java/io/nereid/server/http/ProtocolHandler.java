@@ -88,7 +88,6 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
     } finally {
       exchange.endBody();
       json.clear();
-      dispatcher.end();
       infer.end();
       if (trace != null) {
         trace.end();
@@ -279,7 +278,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
       exchange.closeAfterReply();
     }
     exchange.clearReply();
-    dispatcher.fail(exchange.head(), told, json);
+    dispatcher.fail(exchange.head(), told, failure, json);
     HttpTrace.sending(trace, told.status(), told.getMessage());
     if (told.field() != null) {
       exchange.field(told.field());

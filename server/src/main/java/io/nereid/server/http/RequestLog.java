@@ -112,7 +112,7 @@ final class RequestLog {
   /** The count of such answers. Most requests of a connection are of the kind of the last one. */
   private AnswerCounts.Count count(ProtocolHead head, int status) {
     String method = head == null ? NONE : head.method();
-    String route = head == null ? NONE : head.route().endpoint().label();
+    String route = head == null ? NONE : head.route().label();
     AnswerCounts.Kind last = counted;
     if (last == null
         || lastStatus != status

@@ -3,6 +3,7 @@ package io.nereid.server.http;
 import io.helidon.common.parameters.Parameters;
 import io.helidon.http.RoutedPath;
 import io.nereid.server.console.ConsoleFiles;
+import io.nereid.server.shared.JsonEndpoints;
 
 /**
  * The endpoint of a request and the names in its path, as Helidon has matched them.
@@ -11,7 +12,8 @@ import io.nereid.server.console.ConsoleFiles;
  * @param model the model's name; empty where the path names none
  * @param version the model's version; 0 where the path names none, or the latest
  * @param repository whether the path names a repository, which no endpoint supports
- * @param name the name of a shared memory region, or of a file; empty where the path has none
+ * @param name the name of a shared memory region or of a file, or the path of an endpoint that is
+ *     added; empty otherwise
  */
 record Route(Endpoint endpoint, String model, long version, boolean repository, String name) {
 
@@ -27,6 +29,11 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
   static Route of(Endpoint endpoint, RoutedPath path) {
     if (endpoint == Endpoint.CONSOLE_FILE) {
       return file(path);
+    }
+    if (endpoint.isAdded()) {
+      return JsonEndpoints.at(path.path()) == null
+          ? of(Endpoint.UNKNOWN)
+          : new Route(endpoint, "", 0, false, path.path());
     }
     Parameters names = path.pathParameters();
     long version = 0;
@@ -53,6 +60,11 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     return name.isEmpty() || ConsoleFiles.isName(name)
         ? new Route(Endpoint.CONSOLE_FILE, "", 0, false, name)
         : of(Endpoint.UNKNOWN);
+  }
+
+  /** The name that metrics give it, of which there are few. */
+  String label() {
+    return endpoint.isAdded() ? name : endpoint.label();
   }
 
   private static String text(Parameters path, String name) {

@@ -4,6 +4,8 @@ import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
+import io.nereid.JsonEndpoint;
+import io.nereid.server.shared.JsonEndpoints;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.Optional;
@@ -17,7 +19,13 @@ final class Routes {
   static HttpRouting.Builder of(Optional<String> console) {
     HttpRouting.Builder routing = HttpRouting.builder();
     for (Endpoint endpoint : Endpoint.values()) {
-      if (!endpoint.isConsole()) {
+      if (endpoint.isAdded()) {
+        for (JsonEndpoint added : JsonEndpoints.all()) {
+          if (added.infers() == (endpoint == Endpoint.ADDED)) {
+            routing.any(added.path(), serving(endpoint));
+          }
+        }
+      } else if (!endpoint.isConsole()) {
         endpoint.patterns().forEach(pattern -> routing.any(pattern, serving(endpoint)));
       } else if (console.isPresent()) {
         endpoint

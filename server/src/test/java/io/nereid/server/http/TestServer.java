@@ -7,6 +7,7 @@ import io.nereid.NereidOptions;
 import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.server.shared.AnswerCounts;
 import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.TraceOptions;
@@ -18,6 +19,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
@@ -108,6 +110,11 @@ public final class TestServer implements AutoCloseable {
 
   Nereid nereid() {
     return nereid;
+  }
+
+  /** The answers so far, as metrics count them. */
+  Map<AnswerCounts.Kind, AnswerCounts.Count> answers() {
+    return state.httpAnswers().all();
   }
 
   HttpServer http() {
