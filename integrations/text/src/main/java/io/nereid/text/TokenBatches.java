@@ -12,6 +12,8 @@ import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
 /**
@@ -35,6 +38,8 @@ import java.util.stream.IntStream;
  * another; from then on each text is alone in its batch, without padding.
  */
 final class TokenBatches {
+
+  private static final Logger LOGGER = System.getLogger(TokenBatches.class.getName());
 
   /** The length of a text alone is a multiple of this, so that texts of other callers fit. */
   private static final int STEP = 8;
@@ -69,6 +74,7 @@ final class TokenBatches {
   private final String output;
   private final int places;
   private final Semaphore free; // as many as the instances keep busy with, and none waits for two
+  private final AtomicBoolean told = new AtomicBoolean(); // that strangers ask the model
   private volatile Company company;
 
   /**
@@ -147,8 +153,7 @@ final class TokenBatches {
     }
   }
 
-  // ---- Texts whose company matters
-  // ---------------------------------------------------------------
+  // ---- Texts whose company matters --------------------------------------------------------------
 
   private boolean companyMatters() {
     Company known = company;
@@ -188,7 +193,9 @@ final class TokenBatches {
 
   /**
    * At most one request waits while the instances execute one each, so that none finds company.
-   * Where two met all the same, both are asked again while nothing else is under way.
+   * Where two met all the same, both are asked again while nothing else is under way; where a
+   * stranger's request comes into the way then, too, the text fills a batch with copies of itself,
+   * which change no scale.
    */
   private void runEachAlone(List<Tokens> texts, Reader reader) {
     List<CompletableFuture<Integer>> answers = new ArrayList<>();
@@ -216,11 +223,8 @@ final class TokenBatches {
         CompletableFuture<Integer> again = send(chunk, texts, reader);
         join(List.of(again));
         if (again.join() > 1) {
-          throw new NereidException(
-              StatusCode.FAILED_PRECONDITION,
-              "expected a text to be alone in its batch, as answers of model '"
-                  + model.name()
-                  + "' depend on others, and somebody else asks it: load it with maxBatchSize(1)");
+          tellOfStrangers();
+          join(List.of(send(chunk.filled((int) model.spec().maxBatchSize()), texts, reader)));
         }
       } finally {
         free.release(places);
@@ -228,11 +232,31 @@ final class TokenBatches {
     }
   }
 
-  // ---- Batches
-  // -----------------------------------------------------------------------------------
+  private void tellOfStrangers() {
+    if (!told.getAndSet(true)) {
+      LOGGER.log(
+          Level.WARNING,
+          "answers of model '"
+              + model.name()
+              + "' depend on what shares their batch, and somebody else asks it: texts that met"
+              + " others are computed "
+              + model.spec().maxBatchSize()
+              + "-fold, to have a batch for themselves. Load it with maxBatchSize(1)");
+    }
+  }
+
+  // ---- Batches ----------------------------------------------------------------------------------
 
   /** Texts that go together: their positions, and the length to which they are padded. */
-  private record Chunk(int length, int[] texts) {}
+  private record Chunk(int length, int[] texts) {
+
+    /** The first text, so often that no other has room in its batch. */
+    Chunk filled(int rows) {
+      int[] copies = new int[rows];
+      Arrays.fill(copies, texts[0]);
+      return new Chunk(length, copies);
+    }
+  }
 
   private static List<Chunk> chunks(List<Tokens> tokens, int rows) {
     int[] order =

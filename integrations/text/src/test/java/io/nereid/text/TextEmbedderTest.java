@@ -11,19 +11,25 @@ import dev.langchain4j.model.embedding.EmbeddingModel;
 import dev.langchain4j.model.embedding.onnx.allminilml6v2q.AllMiniLmL6V2QuantizedEmbeddingModel;
 import dev.langchain4j.model.output.Response;
 import dev.langchain4j.store.embedding.CosineSimilarity;
+import io.nereid.InferRequest;
+import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.model.DynamicBatching;
 import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -123,6 +129,57 @@ class TextEmbedderTest {
     assertTrue(batching.statistics().executionCount() - before < texts.size());
     for (int i = 0; i < texts.size(); i++) {
       assertEquals(1, similarity(expected(texts.get(i)), near.get(i)), 0.03, texts.get(i));
+    }
+  }
+
+  /** Somebody else asks the same model, without the embedder, and always has requests waiting. */
+  @Test
+  void aTextKeepsItsVectorWhereStrangersShareTheModel() throws Exception {
+    Model batching;
+    try (InputStream model = resource("all-minilm-l6-v2-q.onnx")) {
+      ModelSpec spec =
+          ModelSpec.builder("strangers")
+              .backend("onnxruntime")
+              .maxBatchSize(4)
+              .dynamicBatching(
+                  DynamicBatching.builder().maxQueueDelay(Duration.ofMillis(500)).build())
+              .build();
+      batching = nereid.load(spec, model);
+    }
+    TextEmbedder shared = new TextEmbedder(batching, tokenizer);
+    float[] expected = embedder.embed("a dog");
+    assertEquals(1, similarity(expected, shared.embed("a dog")), 1e-5);
+    AtomicBoolean done = new AtomicBoolean();
+    AtomicInteger met = new AtomicInteger();
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 3; i++) {
+        threads.submit(() -> {
+          while (!done.get()) {
+            met.accumulateAndGet(askAsStranger(batching), Math::max);
+          }
+        });
+      }
+      try {
+        for (int i = 0; i < 3; i++) {
+          assertEquals(1, similarity(expected, shared.embed("a dog")), 1e-5);
+        }
+      } finally {
+        done.set(true);
+      }
+    }
+    assertEquals(4, met.get(), "one of ours waited beside three of theirs");
+  }
+
+  /** Asks about other tokens, as many as "a dog" has; gives how many texts the batch had. */
+  private static int askAsStranger(Model model) {
+    long[] shape = {1, 4};
+    try (InferRequest request = model.newRequest()) {
+      request.input("input_ids", Tensor.ofLongs(new long[] {101, 5000, 9999, 102}, shape));
+      request.input("attention_mask", Tensor.ofLongs(new long[] {1, 1, 1, 1}, shape));
+      request.input("token_type_ids", Tensor.ofLongs(new long[4], shape));
+      try (InferResponse response = request.infer()) {
+        return response.executedBatchSize();
+      }
     }
   }
 
