@@ -36,6 +36,7 @@ dist_stage() {
   cp -r "$root/dist/bin" "$root/LICENSE" "$to"
   cp "$jar" "$root/dist/README.md" "$to"
   cp -r "$root"/server/target/lib/. "$to/lib"
+  "$java" "$root/.dev/OnePlatform.java" $dist_platform "$to"/lib/tokenizers-*.jar
   cp "$root"/docs/*.md "$to/docs"
   cp -r "$root/docs/images" "$to/docs"
   mkdir "$to/examples"

@@ -35,7 +35,30 @@ can_unshare() {
     sh -c 'ip link set lo up || ifconfig lo up' >/dev/null 2>&1
 }
 
-# In a root of its own: serves the bundled models, asks one over HTTP with a shell alone, stops.
+# A model of texts: a cross-encoder that counts common words, and a tokenizer that knows three.
+dist_text_model() {
+  local to=$1/words
+  mkdir -p "$to/1"
+  cp "$root/native/test/models/common.onnx" "$to/1/model.onnx"
+  cat >"$to/config.pbtxt" <<'CONFIG'
+backend: "text"
+max_batch_size: 4
+parameters { key: "task" value: { string_value: "rerank" } }
+CONFIG
+  cat >"$to/1/tokenizer.json" <<'TOKENIZER'
+{"version": "1.0", "added_tokens": [], "pre_tokenizer": {"type": "Whitespace"},
+ "post_processor": {"type": "TemplateProcessing",
+  "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}}],
+  "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "[SEP]", "type_id": 0}},
+   {"Sequence": {"id": "B", "type_id": 1}}, {"SpecialToken": {"id": "[SEP]", "type_id": 1}}],
+  "special_tokens": {"[SEP]": {"id": "[SEP]", "ids": [1], "tokens": ["[SEP]"]}}},
+ "model": {"type": "WordLevel", "unk_token": "[UNK]",
+  "vocab": {"[UNK]": 0, "[SEP]": 1, "whales": 2, "dogs": 3, "swim": 4}}}
+TOKENIZER
+}
+
+# In a root of its own: serves the bundled models and one of texts, asks two over HTTP with a shell
+# alone, stops.
 dist_start_in_root() {
   local to=$1 java_home=$2 name=$3
   # Programs of this system for what the empty root cannot do: they run outside of it.
@@ -51,7 +74,7 @@ ip link set lo up 2>/dev/null || ifconfig lo up
 log=$to/tmp/log
 : >"$log"
 env -i PATH=/bin HOME=/root JAVA_HOME="$java_home" "$(command -v chroot)" "$to" \
-  "/opt/$name/bin/nereid" serve --http-address 127.0.0.1 --http-port 0 >"$log" 2>&1 &
+  "/opt/$name/bin/nereid" serve "/opt/$name/examples/models" /text --http-address 127.0.0.1 --http-port 0 >"$log" 2>&1 &
 server=$!
 deadline=$((SECONDS + 60))
 until grep -q '^Ready ' "$log"; do
@@ -67,17 +90,24 @@ if ! grep -qz -- "-XX:+ExitOnOutOfMemoryError" "$to/proc/$server/cmdline"; then
   exit 1
 fi
 port=$(sed -n 's|^Serving HTTP at http://127.0.0.1:\([0-9]*\)$|\1|p' "$log")
-body='{"inputs":[{"name":"INPUT0","datatype":"INT32","shape":[1,16],"data":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]},{"name":"INPUT1","datatype":"INT32","shape":[1,16],"data":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}],"outputs":[{"name":"OUTPUT0"}]}'
-exec 8<>"/dev/tcp/127.0.0.1/$port"
-printf 'POST /v2/models/simple/infer HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
-  "${#body}" "$body" >&8
-reply=$(timeout 20 cat <&8)
-want='"data":[2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]'
-if [[ $reply != 'HTTP/1.1 200 OK'* || $reply != *"$want"* ]]; then
-  printf 'expected 200 and %s, got:\n%s\n' "$want" "$reply" >&2
-  cat "$log" >&2
-  exit 1
-fi
+# Asks for a path with a body; the reply has to be good, and to have a text in it.
+ask() {
+  local reply
+  exec 8<>"/dev/tcp/127.0.0.1/$port"
+  printf 'POST %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s' \
+    "$1" "${#2}" "$2" >&8
+  reply=$(timeout 20 cat <&8)
+  exec 8>&-
+  if [[ $reply != 'HTTP/1.1 200 OK'* || $reply != *"$3"* ]]; then
+    printf 'expected 200 and %s, got:\n%s\n' "$3" "$reply" >&2
+    cat "$log" >&2
+    exit 1
+  fi
+}
+ask /v2/models/simple/infer '{"inputs":[{"name":"INPUT0","datatype":"INT32","shape":[1,16],"data":[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]},{"name":"INPUT1","datatype":"INT32","shape":[1,16],"data":[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}],"outputs":[{"name":"OUTPUT0"}]}' \
+  '"data":[2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]'
+ask /v1/rerank '{"model":"words","query":"whales swim","documents":["dogs","whales swim"],"top_n":1}' \
+  '"results":[{"index":1,"relevance_score":0.88'
 grep '^Ready ' "$log" >&2
 kill -TERM $server
 code=0
@@ -95,6 +125,7 @@ dist_check_one() {
   to=$(mktemp -d)
   root_make "$to"
   tar --extract --directory "$to/opt" --file "$dist_dir/$name.tar.gz"
+  dist_text_model "$to/text"
   local java_home=''
   if [[ $with_jdk ]]; then
     # Not where the launcher looks by itself.
