@@ -8,6 +8,7 @@ import {Field} from './field.js';
 import {bytes, duration, plural} from './format.js';
 import {over, picture} from './found.js';
 import {address as addressOf, modelHead, stateWord} from './names.js';
+import {near} from './near.js';
 import {view} from './reply.js';
 import {samples} from './samples.js';
 import {decode, encode, jsonData, wanted, wantsBytes} from './tensor.js';
@@ -241,5 +242,5 @@ export function show(context) {
   const trial = new Trial(context);
   const description = h('p', {className: 'soft'}, model.decoupled ? 'It answers a request any number of times. ' : '', model.stateful ? 'It keeps a state from one request of a sequence to the next. ' : '',
     h('a', {href: `/openapi/${encodeURIComponent(name)}.json`}, 'Its OpenAPI description'));
-  fill(root, modelHead(place, description), trial.elements());
+  fill(root, modelHead(place, description), near(context), trial.elements());
 }

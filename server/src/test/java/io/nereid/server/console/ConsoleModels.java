@@ -1,6 +1,7 @@
 package io.nereid.server.console;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -103,6 +104,19 @@ final class ConsoleModels {
     }
     config.append("output [ { name: \"same\" data_type: TYPE_INT64 dims: [ -1 ] } ]\n");
     write(to, name, config.toString());
+  }
+
+  /** Writes a model that makes vectors of texts, four at a time. */
+  static void minilm(Path to) throws IOException {
+    write(to, "minilm", "backend: \"text\"\nmax_batch_size: 4\ndynamic_batching { }\n");
+    copyResource("/all-minilm-l6-v2-q.onnx", to.resolve("minilm/1/model.onnx"));
+    copyResource("/all-minilm-l6-v2-q-tokenizer.json", to.resolve("minilm/1/tokenizer.json"));
+  }
+
+  private static void copyResource(String name, Path to) throws IOException {
+    try (InputStream in = ConsoleModels.class.getResourceAsStream(name)) {
+      Files.copy(in, to);
+    }
   }
 
   /**

@@ -44,6 +44,7 @@ class ConsolePagesTest {
   static void start() throws IOException {
     ConsoleModels.copyBundled(folder);
     ConsoleModels.broken(folder);
+    ConsoleModels.minilm(folder);
     console = BrowsedConsole.start(folder);
     browser = console.browser();
   }
@@ -91,6 +92,11 @@ class ConsolePagesTest {
       case "#/models/digit" -> open(fragment, "h1", "There is no model digit");
       case "#/models/broken" -> open(fragment, ".advice", "Mend what it names");
       case "#/models/digits/configuration" -> open(fragment, ".settings td", "max_batch_size");
+      case "#/models/minilm/try" -> {
+        open(fragment, ".code pre", "curl");
+        browser.click("#compare");
+        browser.awaitText(".near bdi", "Young dogs like to be outside.");
+      }
       default -> open(fragment, ".code pre", "curl");
     }
   }
@@ -105,6 +111,7 @@ class ConsolePagesTest {
         "#/models/digits/try",
         "#/models/repeat/try",
         "#/models/simple_string/try",
+        "#/models/minilm/try",
         "#/models/digits/configuration",
         "#/models/digit",
         "#/models/broken"

@@ -58,6 +58,7 @@ class TryItTest {
     ConsoleModels.tokens(models, "language");
     ConsoleModels.finder(models, "finder", false);
     ConsoleModels.finder(models, "cutter", true);
+    ConsoleModels.minilm(models);
     console = BrowsedConsole.start(models);
     browser = console.browser();
     sound = Files.write(folder.resolve("sound.wav"), wave());
@@ -249,6 +250,24 @@ class TryItTest {
             """));
     browser.click("#send");
     browser.awaitText(".reply h3", "same");
+  }
+
+  /** More texts than the model's batches have room for. */
+  @Test
+  void sentencesStandInTheOrderOfTheirNearness() {
+    open("minilm");
+    browser.type("#near-text", "a dog");
+    browser.type(
+        "#near-sentences", "Revenue rose.\na puppy\n\nThe cat sleeps.\na dog\nA dog barks.");
+    browser.click("#compare");
+    browser.await("document.querySelectorAll('.near li').length === 5");
+    assertEquals(
+        "a dog,a puppy,A dog barks.,The cat sleeps.,Revenue rose.",
+        browser.run(
+            "return [...document.querySelectorAll('.near bdi')].map(e => e.textContent).join()"));
+    assertEquals("1.00", browser.text(".near .num"));
+    open("simple");
+    assertEquals(false, browser.run("return document.querySelector('.near') !== null"));
   }
 
   @Test
