@@ -14,6 +14,7 @@ import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -60,6 +61,30 @@ class ServeCommandTest {
       process.destroy(); // SIGTERM
       assertTrue(process.waitFor(20, TimeUnit.SECONDS));
       assertEquals(0, process.exitValue());
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  @Test
+  void aServerWithoutTheTextModuleNamesItWhereItsPathsAreAskedFor() throws Exception {
+    Process process =
+        ServeProcess.startWithout(
+            List.of("nereid-text", "integrations/text"),
+            Main.class.getName(),
+            ServeProcess.arguments());
+    try (BufferedReader printed = process.inputReader();
+        HttpClient client = HttpClient.newHttpClient()) {
+      String address = await(printed, new StringBuilder());
+      for (String path : List.of("/v1/embeddings", "/v1/rerank")) {
+        HttpRequest request =
+            HttpRequest.newBuilder(URI.create(address + path))
+                .POST(HttpRequest.BodyPublishers.ofString("{}"))
+                .build();
+        HttpResponse<String> reply = client.send(request, BodyHandlers.ofString());
+        assertEquals(404, reply.statusCode());
+        assertTrue(reply.body().contains("nereid-text serves /v1/embeddings"), reply.body());
+      }
     } finally {
       process.destroyForcibly();
     }

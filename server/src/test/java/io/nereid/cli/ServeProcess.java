@@ -1,10 +1,13 @@
 package io.nereid.cli;
 
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Starts servers as processes of their own, from the class path of the tests. */
 public final class ServeProcess {
@@ -29,6 +32,18 @@ public final class ServeProcess {
   public static Process start(
       String mainClass, List<String> arguments, Map<String, String> variables) throws IOException {
     return start(command(List.of(), mainClass, arguments), variables);
+  }
+
+  /** Without the parts of the class path in whose path one of the texts is. */
+  public static Process startWithout(List<String> parts, String mainClass, List<String> arguments)
+      throws IOException {
+    String left =
+        Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+            .filter(entry -> parts.stream().noneMatch(entry::contains))
+            .collect(Collectors.joining(File.pathSeparator));
+    List<String> command = command(List.of(), mainClass, arguments);
+    command.set(command.indexOf("-cp") + 1, left);
+    return start(command, Map.of());
   }
 
   /** From a shell, which runs {@code script} with the command that starts the server as "$@". */
