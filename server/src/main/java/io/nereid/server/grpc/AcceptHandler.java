@@ -5,15 +5,21 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelConfig;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelPipeline;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameListener;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandler;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandshakeTimeoutException;
+import io.nereid.server.shared.ConnectionFailures;
+import io.nereid.server.shared.ConnectionFailures.Reason;
 import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.shared.FailureLog;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ReserveDescriptor;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
@@ -34,6 +40,7 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   private final int most;
   private final Duration time;
   private final HeapBudget heap;
+  private final ConnectionFailures counts;
   private final Runnable ended;
 
   /** Makes a connection's listener, which passes on what it hears. */
@@ -53,11 +60,13 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   AcceptHandler(
       GrpcLimits limits,
       HeapBudget heap,
+      ConnectionFailures counts,
       Runnable ended,
       Function<Http2ConnectionHandler, Http2FrameListener> listener) {
     most = limits.connectionCount() + ConnectionRefusals.of(limits.connectionCount());
     time = limits.requestTime();
     this.heap = heap;
+    this.counts = counts;
     this.ended = ended;
     this.listener = listener;
   }
@@ -65,7 +74,9 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     Channel connection = (Channel) message;
-    if (refusing || !admit()) {
+    Reason refusal = refusing ? Reason.ACCEPT : admit();
+    if (refusal != null) {
+      counts.add(refusal);
       connection.unsafe().closeForcibly(); // no event loop has it yet
       return;
     }
@@ -74,12 +85,14 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
     context.fireChannelRead(message);
   }
 
-  private boolean admit() {
-    if (open.incrementAndGet() <= most && heap.takeForConnection(GrpcLimits.CONNECTION_BYTES)) {
-      return true;
+  /** Counts a connection; null: it may stay. */
+  private Reason admit() {
+    boolean tooMany = open.incrementAndGet() > most;
+    if (!tooMany && heap.takeForConnection(GrpcLimits.CONNECTION_BYTES)) {
+      return null;
     }
     open.decrementAndGet();
-    return false;
+    return tooMany ? Reason.LIMIT : Reason.MEMORY;
   }
 
   private void leave() {
@@ -124,6 +137,24 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
     context.fireChannelInactive();
   }
 
+  /** A connection whose client never says how it speaks HTTP/2 has come to nothing. */
+  private WholeFrames wholeFrames(Http2ConnectionDecoder decoder, Channel connection) {
+    AtomicBoolean counted = new AtomicBoolean(); // by the connection's own thread
+    connection
+        .closeFuture()
+        .addListener(closed -> {
+          if (!decoder.prefaceReceived() && !counted.get()) {
+            counts.add(Reason.PROTOCOL);
+          }
+        });
+    return new WholeFrames(
+        time,
+        () -> {
+          counted.set(true);
+          counts.add(Reason.TIMEOUT);
+        });
+  }
+
   /**
    * Waits for a connection's first bytes, or with TLS the first that are deciphered: gRPC's handler
    * is there then.
@@ -139,12 +170,28 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
         frames.decoder().frameListener(listener.apply(frames));
         ChannelConfig config = context.channel().config();
         config.setAllocator(new ReplyBuffers(config.getAllocator()));
-        pipeline.addBefore(pipeline.context(frames).name(), null, new WholeFrames(time));
+        pipeline.addBefore(
+            pipeline.context(frames).name(),
+            null,
+            wholeFrames(frames.decoder(), context.channel()));
       } else if (tls != null) {
         pipeline.addAfter(tls.name(), null, new FirstBytes());
       }
       pipeline.remove(this);
       context.fireChannelRead(bytes);
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+      if (event instanceof SslHandshakeCompletionEvent handshake) {
+        if (!handshake.isSuccess()) {
+          boolean late = handshake.cause() instanceof SslHandshakeTimeoutException;
+          counts.add(late ? Reason.TIMEOUT : Reason.TLS);
+        } else if (context.pipeline().get(SslHandler.class).applicationProtocol() == null) {
+          counts.add(Reason.PROTOCOL);
+        }
+      }
+      context.fireUserEventTriggered(event);
     }
   }
 }

@@ -4,6 +4,7 @@ import io.grpc.Attributes;
 import io.grpc.ServerTransportFilter;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Error;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
+import io.nereid.server.shared.ConnectionFailures;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -18,12 +19,14 @@ final class ConnectionLimit extends ServerTransportFilter {
 
   private final int most;
   private final SharedLimit replies;
+  private final ConnectionFailures failures;
   private final AtomicInteger open = new AtomicInteger();
 
   /** For so many connections, which share a limit of bytes of replies. */
-  ConnectionLimit(int most, SharedLimit replies) {
+  ConnectionLimit(int most, SharedLimit replies, ConnectionFailures failures) {
     this.most = most;
     this.replies = replies;
+    this.failures = failures;
   }
 
   /** Open connections. */
@@ -35,6 +38,7 @@ final class ConnectionLimit extends ServerTransportFilter {
   public Attributes transportReady(Attributes attributes) {
     if (open.incrementAndGet() > most) {
       open.decrementAndGet();
+      failures.add(ConnectionFailures.Reason.LIMIT);
       throw refusal();
     }
     return ConnectionTasks.in(attributes.toBuilder().set(REPLIES, replies.share()).build());

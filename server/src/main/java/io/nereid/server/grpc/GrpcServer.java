@@ -116,7 +116,9 @@ public final class GrpcServer implements AutoCloseable {
     HealthService health = new HealthService(state);
     InferenceCalls inference = new InferenceCalls(state, loops, options.forwarding());
     SharedLimit replies = ReplyBuffers.limit();
-    ConnectionLimit connections = new ConnectionLimit(options.limits().connectionCount(), replies);
+    ConnectionLimit connections =
+        new ConnectionLimit(
+            options.limits().connectionCount(), replies, state.frontends().failures("grpc"));
     Server server = null;
     try {
       CallGate gate = new CallGate(state.health(), options);
@@ -225,6 +227,7 @@ public final class GrpcServer implements AutoCloseable {
         new AcceptHandler(
             limits,
             state.heap(),
+            state.frontends().failures("grpc"),
             state.health()::listenerEnded,
             connection ->
                 new FrameLimit(

@@ -30,6 +30,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
   private static final int END_HEADERS = 4;
 
   private final long timeNs;
+  private final Runnable late;
   private boolean headOpen; // its next frame is still to come
   private long sinceNs; // when something began that is not whole
   private boolean watching;
@@ -37,9 +38,10 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
   private int prefaceLeft = PREFACE_BYTES; // what a client sends before its first frame
   private ByteBuf begun; // the beginning of a frame; null: all that came was passed on
 
-  /** A frame has to become whole within that time. */
-  WholeFrames(Duration time) {
+  /** A frame has to become whole within that time; {@code late} is run when one does not. */
+  WholeFrames(Duration time, Runnable late) {
     timeNs = time.toNanos();
+    this.late = late;
   }
 
   @Override
@@ -152,6 +154,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
       return;
     }
     if (System.nanoTime() - sinceNs > timeNs) {
+      late.run();
       context.close();
     } else {
       watch(context);

@@ -45,6 +45,7 @@ public final class HttpServer {
             options.limits().ofConnections(),
             new ConnectionWatch("nrd-http"),
             heap,
+            state.frontends().failures("http"),
             "; --http-max-connections sets the limit"),
         connection -> new ProtocolHandler(context, connection),
         Routes.of(options.console().map(ConsoleOptions::path)),

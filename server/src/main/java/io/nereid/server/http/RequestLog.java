@@ -3,6 +3,7 @@ package io.nereid.server.http;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.shared.AnswerCounts;
 import io.nereid.server.shared.ClientAddress;
+import io.nereid.server.shared.ConnectionFailures;
 import io.nereid.server.shared.ServerState;
 import java.time.Instant;
 import java.util.HexFormat;
@@ -23,10 +24,8 @@ final class RequestLog {
 
   private final AccessLog log; // null: there is no access log
   private final HttpExchange exchange;
-  private final AnswerCounts counts;
-  private AnswerCounts.Kind counted; // of the last request; null: there was none
-  private AnswerCounts.Count count; // of that kind
-  private int lastStatus; // of that kind
+  private final Answers answers;
+  private final ConnectionFailures failures;
   private String client; // null: it was not looked up
   private Instant start = Instant.EPOCH;
   private long startNs;
@@ -36,7 +35,8 @@ final class RequestLog {
 
   RequestLog(ServerState state, HttpExchange exchange) {
     log = state.accessLog().orElse(null);
-    counts = state.httpAnswers();
+    answers = new Answers(state.httpAnswers());
+    failures = state.frontends().failures("http");
     this.exchange = exchange;
   }
 
@@ -84,7 +84,14 @@ final class RequestLog {
     long tookNs = System.nanoTime() - startNs;
     ProtocolHead head = exchange.head();
     int status = exchange.status() == 0 ? Status.CLIENT_CLOSED.code() : exchange.status();
-    count(head, status).add(tookNs);
+    answers.add(
+        head == null ? NONE : head.method(),
+        head == null ? NONE : head.route().label(),
+        status,
+        tookNs);
+    if (head == null && status == Status.REQUEST_TIMEOUT.code()) {
+      failures.add(ConnectionFailures.Reason.TIMEOUT);
+    }
     if (log == null) {
       return;
     }
@@ -109,20 +116,31 @@ final class RequestLog {
             model.isEmpty() ? 0 : Math.max(head.route().version(), version)));
   }
 
-  /** The count of such answers. Most requests of a connection are of the kind of the last one. */
-  private AnswerCounts.Count count(ProtocolHead head, int status) {
-    String method = head == null ? NONE : head.method();
-    String route = head == null ? NONE : head.route().label();
-    AnswerCounts.Kind last = counted;
-    if (last == null
-        || lastStatus != status
-        || !last.route().equals(route)
-        || !last.method().equals(method)) {
-      String known = head == null || METHODS.contains(method) ? method : "other";
-      counted = new AnswerCounts.Kind(known, route, Integer.toString(status));
-      count = counts.of(counted);
-      lastStatus = status;
+  /** Counts the answers of one connection, most of which are of the kind of the last one. */
+  static final class Answers {
+
+    private final AnswerCounts counts;
+    private AnswerCounts.Kind counted; // of the last request; null: there was none
+    private AnswerCounts.Count count; // of that kind
+    private int lastStatus; // of that kind
+
+    Answers(AnswerCounts counts) {
+      this.counts = counts;
     }
-    return count;
+
+    /** Counts one; without a head that was read, method and route are a dash. */
+    void add(String method, String route, int status, long tookNs) {
+      AnswerCounts.Kind last = counted;
+      if (last == null
+          || lastStatus != status
+          || !last.route().equals(route)
+          || !last.method().equals(method)) {
+        String known = method.equals(NONE) || METHODS.contains(method) ? method : "other";
+        counted = new AnswerCounts.Kind(known, route, Integer.toString(status));
+        count = counts.of(counted);
+        lastStatus = status;
+      }
+      count.add(tookNs);
+    }
   }
 }

@@ -52,7 +52,7 @@ public final class MetricsServer {
             options.address(),
             options.port(),
             Optional.empty(),
-            context(options),
+            context(state, options),
             connection -> new RequestEvents() {},
             HttpRouting.builder()
                 .get(PATH, (request, response) -> response.header(TEXT).send(text()))
@@ -65,12 +65,13 @@ public final class MetricsServer {
   }
 
   /** It takes no part in what requests hold of the heap, so it answers when that is all taken. */
-  private static SeamContext context(MetricsOptions options) {
+  private static SeamContext context(ServerState state, MetricsOptions options) {
     return new SeamContext(
         new SeamLimits(
             HEAD_BYTES, MAX_BODY_BYTES, options.connectionCount(), REQUEST_TIME, IDLE_TIME),
         new ConnectionWatch("nrd-metrics"),
         new HeapBudget(Long.MAX_VALUE / 4),
+        state.frontends().failures("metrics"),
         "");
   }
 

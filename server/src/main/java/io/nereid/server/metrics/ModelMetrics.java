@@ -140,6 +140,8 @@ final class ModelMetrics {
         "Requests that wait to be executed",
         ModelStatistics::pendingCount);
     all.gauge(
+        "nereid_instances", "Executions that may run at once", ModelStatistics::instanceCount);
+    all.gauge(
         "nereid_inference_executing_request_count",
         "Requests that are being executed",
         ModelStatistics::executingCount);

@@ -1,11 +1,13 @@
 package io.nereid.server.metrics;
 
 import io.nereid.server.shared.AnswerCounts;
+import io.nereid.server.shared.ConnectionFailures;
 import io.nereid.server.shared.ServerState;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.PoolStatistics;
 import io.nereid.statistics.ResourceStatistics;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
@@ -26,6 +28,20 @@ final class ServerMetrics {
         .frontends()
         .connections()
         .forEach((protocol, count) -> text.sample(MetricsText.label("protocol", protocol), count));
+    text.counter(
+        "nereid_connection_failures_total", "Connections that came to nothing, by the reason");
+    state
+        .frontends()
+        .failures()
+        .forEach((protocol, failures) -> {
+          for (ConnectionFailures.Reason reason : ConnectionFailures.Reason.values()) {
+            text.sample(
+                MetricsText.labels(
+                    MetricsText.label("protocol", protocol),
+                    MetricsText.label("reason", reason.name().toLowerCase(Locale.ROOT))),
+                failures.count(reason));
+          }
+        });
     answers("nereid_http_", "HTTP", state.httpAnswers(), text);
     answers("nereid_grpc_", "gRPC", state.grpcAnswers(), text);
     text.counter("nereid_model_load_failures_total", "Loads of models that failed, by the reason");

@@ -5,6 +5,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -21,6 +22,7 @@ public final class Frontends {
   private record Frontend(Place place, LongSupplier connections) {}
 
   private final Map<String, Frontend> known = new ConcurrentHashMap<>();
+  private final Map<String, ConnectionFailures> failures = new ConcurrentSkipListMap<>();
   private volatile OptionalInt metricsPort = OptionalInt.empty();
 
   /** Metrics are served at this port. */
@@ -41,6 +43,16 @@ public final class Frontends {
    */
   public void add(String protocol, Place place, LongSupplier connections) {
     known.put(protocol, new Frontend(place, connections));
+  }
+
+  /** The connections of a port that failed, by the name that metrics give it. */
+  public ConnectionFailures failures(String protocol) {
+    return failures.computeIfAbsent(protocol, name -> new ConnectionFailures());
+  }
+
+  /** The connections that failed, by protocol. */
+  public Map<String, ConnectionFailures> failures() {
+    return failures;
   }
 
   /** The place at which a protocol is served; empty: it is not. */

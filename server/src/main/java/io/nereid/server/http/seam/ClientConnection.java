@@ -6,15 +6,18 @@ import io.helidon.webserver.ConnectionContext;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
+import io.nereid.server.shared.ConnectionFailures.Reason;
 import io.nereid.server.shared.HeapShare;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.Function;
+import javax.net.ssl.SSLException;
 
 /**
  * One client's connection, around Helidon's own: Helidon parses, routes and answers by a reader and
@@ -82,10 +85,11 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
       if (!admitted) {
         guard.lingering(); // it gets little time
       }
-      channel.open();
+      open();
       if (admitted) {
         helidon.handle(requests);
       } else {
+        context.failures().add(tooMany ? Reason.LIMIT : Reason.MEMORY);
         refuse(tooMany ? countRefusal() : heapRefusal());
       }
       if (!between) {
@@ -101,6 +105,16 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
       }
     } finally {
       end(admitted ? bytes : 0);
+    }
+  }
+
+  private void open() throws IOException {
+    try {
+      channel.open();
+    } catch (SSLException e) {
+      boolean closedHere = e.getCause() instanceof ClosedChannelException; // by the watch
+      context.failures().add(closedHere ? Reason.TIMEOUT : Reason.TLS);
+      throw e;
     }
   }
 

@@ -19,6 +19,7 @@ import io.helidon.webserver.http1.Http1ConnectionListener;
 import io.helidon.webserver.http1.Http1ConnectionSelector;
 import io.helidon.webserver.spi.ServerConnection;
 import io.helidon.webserver.spi.ServerConnectionSelector;
+import io.nereid.server.shared.ConnectionFailures;
 import io.nereid.server.shared.ConnectionRefusals;
 import io.nereid.server.tls.ServerTlsOptions;
 import io.nereid.server.tls.TlsSettings;
@@ -110,7 +111,8 @@ public final class HttpListener {
               .directHandlers(directHandlers())
               .addRouting(routing)
               .build();
-      SurvivingProvider.open(server::start, ended);
+      SurvivingProvider.open(
+          server::start, ended, () -> context.failures().add(ConnectionFailures.Reason.ACCEPT));
       if (!server.isRunning()) {
         throw cannotListen(address, port, "see the log");
       }

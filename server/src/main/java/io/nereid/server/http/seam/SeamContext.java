@@ -1,5 +1,6 @@
 package io.nereid.server.http.seam;
 
+import io.nereid.server.shared.ConnectionFailures;
 import io.nereid.server.shared.HeapBudget;
 
 /**
@@ -8,7 +9,12 @@ import io.nereid.server.shared.HeapBudget;
  * @param limits the most that clients may ask
  * @param watch all connections
  * @param heap the memory that connections and requests may hold
+ * @param failures counts the connections that came to nothing
  * @param connectionHint the end of the message to a client that comes when there are too many
  */
 public record SeamContext(
-    SeamLimits limits, ConnectionWatch watch, HeapBudget heap, String connectionHint) {}
+    SeamLimits limits,
+    ConnectionWatch watch,
+    HeapBudget heap,
+    ConnectionFailures failures,
+    String connectionHint) {}

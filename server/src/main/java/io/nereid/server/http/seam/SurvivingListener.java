@@ -32,6 +32,7 @@ final class SurvivingListener extends ServerSocketChannel {
   private final ReserveDescriptor reserve = new ReserveDescriptor();
   private final FailureLog failures = new FailureLog("HTTP could not accept a connection");
   private volatile Runnable ended = () -> {};
+  private volatile Runnable refused = () -> {};
 
   SurvivingListener(SelectorProvider provider, ServerSocketChannel socket, Selector selector)
       throws IOException {
@@ -42,9 +43,15 @@ final class SurvivingListener extends ServerSocketChannel {
     socket.register(selector, SelectionKey.OP_ACCEPT);
   }
 
-  /** Is run when the socket turns out to be closed although nobody closed this channel. */
-  void onEnd(Runnable action) {
-    ended = action;
+  /**
+   * Has others told.
+   *
+   * @param closed is run when the socket turns out to be closed although nobody closed this channel
+   * @param lost is run when a connection is closed because it could not be accepted
+   */
+  void tell(Runnable closed, Runnable lost) {
+    ended = closed;
+    refused = lost;
   }
 
   @Override
@@ -88,6 +95,7 @@ final class SurvivingListener extends ServerSocketChannel {
       SocketChannel connection = socket.accept();
       if (connection != null) {
         connection.close();
+        refused.run();
       }
     } finally {
       reserve.hold();

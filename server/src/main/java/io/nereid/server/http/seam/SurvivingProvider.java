@@ -45,12 +45,17 @@ public final class SurvivingProvider extends SelectorProvider {
     }
   }
 
-  /** Opens a server; {@code ended} is run when its port accepts no more though nobody closed it. */
-  static synchronized void open(Runnable opening, Runnable ended) {
+  /**
+   * Opens a server.
+   *
+   * @param ended is run when its port accepts no more though nobody closed it
+   * @param refused is run when a connection is closed because it could not be accepted
+   */
+  static synchronized void open(Runnable opening, Runnable ended, Runnable refused) {
     opened = null;
     opening.run();
     if (opened != null) {
-      opened.onEnd(ended);
+      opened.tell(ended, refused);
     }
   }
 

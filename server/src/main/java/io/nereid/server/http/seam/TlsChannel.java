@@ -75,6 +75,8 @@ final class TlsChannel implements ClientChannel {
     } catch (SSLException e) {
       sayLast();
       throw e;
+    } catch (IOException | ClientGoneException e) {
+      throw new SSLException("the handshake was not finished", e);
     } finally {
       reading.unlock();
       finishClosing();
