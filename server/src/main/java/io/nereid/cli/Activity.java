@@ -106,33 +106,19 @@ record Activity(
         "CACHE HITS");
   }
 
-  /** A line of the table of totals. */
-  void addTotals(Texts.Table table) {
-    add(table, 0);
-  }
-
-  /** A line of the table with counts a second. */
-  void addRates(Texts.Table table, double seconds) {
-    add(table, seconds);
-  }
-
-  private void add(Texts.Table table, double seconds) {
+  void addTo(Texts.Table table) {
     table.add(
         model,
         version.isEmpty() ? "-" : version,
-        number(requests, seconds),
-        number(failures, seconds),
-        number(rows, seconds),
-        number(executions, seconds),
+        Long.toString(requests),
+        Long.toString(failures),
+        Long.toString(rows),
+        Long.toString(executions),
         executions == 0 ? "-" : text("%.1f", batch),
         requests == 0 ? "-" : text("%.3f", queueMs),
         requests == 0 ? "-" : text("%.3f", computeMs),
         requests == 0 ? "-" : text("%.3f", totalMs),
-        number(cacheHits, seconds));
-  }
-
-  private static String number(long count, double seconds) {
-    return seconds == 0 ? Long.toString(count) : text("%.1f", count / seconds);
+        Long.toString(cacheHits));
   }
 
   private static String text(String format, double value) {

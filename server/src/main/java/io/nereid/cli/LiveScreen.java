@@ -53,6 +53,11 @@ final class LiveScreen implements AutoCloseable {
     return new LiveScreen(out, false);
   }
 
+  /** True on a terminal, whose lines may have colours. */
+  boolean isLive() {
+    return live;
+  }
+
   void show(List<String> lines) {
     if (!live) {
       if (!first && lines.size() > 1) {

@@ -35,7 +35,7 @@ final class StatsCommand extends RemoteCommand {
       return 0;
     }
     Texts.Table table = Activity.table();
-    models.forEach(each -> each.addTotals(table));
+    models.forEach(each -> each.addTo(table));
     table.print(out);
     return 0;
   }

@@ -1,19 +1,14 @@
 package io.nereid.cli;
 
-import io.nereid.client.InferenceClient;
-import io.nereid.client.ModelUsage;
 import io.nereid.perf.PerfException;
 import io.nereid.perf.ServerConnection;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.time.LocalTime;
-import java.time.temporal.ChronoUnit;
+import java.net.URI;
 import java.util.Comparator;
-import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.jr.ob.JSON;
@@ -27,7 +22,9 @@ import tools.jackson.jr.ob.JSON;
     footer = {
       "",
       "Counts are those of a second. Keys in a terminal: q ends it, r sorts by requests,",
-      "f by failures, t by time, m by model. Without a terminal the lines follow each other.",
+      "f by failures, t by time, p by p99, w by requests that wait, b by busy instances,",
+      "m by model. Without a terminal the lines follow each other, and without colour.",
+      "P99, waiting requests, instances and what was refused come from the metrics.",
       "",
       "Examples:",
       "  nereid top",
@@ -38,17 +35,31 @@ final class TopCommand extends RemoteCommand {
 
   /** The columns by which lines are sorted. */
   enum Order {
-    MODEL('m', Comparator.comparing(Activity::model)),
-    REQUESTS('r', Comparator.comparing(Activity::requests).reversed()),
-    FAILURES('f', Comparator.comparing(Activity::failures).reversed()),
-    TIME('t', Comparator.comparing(Activity::totalMs).reversed());
+    MODEL('m', Comparator.comparing(row -> row.activity().model())),
+    REQUESTS('r', most(row -> row.activity().requests())),
+    FAILURES('f', most(row -> row.activity().failures())),
+    TIME('t', most(row -> row.activity().totalMs())),
+    P99('p', most(TopRow::p99Ms)),
+    WAITING('w', most(TopRow::waiting)),
+    BUSY('b', most(TopRow::busy));
 
     private final char key;
-    private final Comparator<Activity> comparator;
+    private final Comparator<TopRow> comparator;
 
-    Order(char key, Comparator<Activity> comparator) {
+    Order(char key, Comparator<TopRow> comparator) {
       this.key = key;
-      this.comparator = comparator.thenComparing(Activity::model).thenComparing(Activity::version);
+      this.comparator =
+          comparator
+              .thenComparing(row -> row.activity().model())
+              .thenComparing(row -> row.activity().version());
+    }
+
+    /** The highest first, and what is not known last. */
+    private static Comparator<TopRow> most(ToDoubleFunction<TopRow> figure) {
+      return Comparator.comparingDouble(row -> {
+        double value = figure.applyAsDouble(row);
+        return Double.isNaN(value) ? Double.POSITIVE_INFINITY : -value;
+      });
     }
   }
 
@@ -66,9 +77,17 @@ final class TopCommand extends RemoteCommand {
 
   @Option(
       names = "--sort",
-      paramLabel = "model|requests|failures|time",
+      paramLabel = "model|requests|failures|time|p99|waiting|busy",
       description = "The order of the lines; requests by default.")
   private Order order = Order.REQUESTS;
+
+  @Option(
+      names = "--metrics-url",
+      paramLabel = "URL",
+      description =
+          "Where the server's metrics are; by default at port 8002 of its host, if the server is at"
+              + " port 8000 or 8001.")
+  private String metricsUrl;
 
   @Override
   int run(ServerConnection server, PrintWriter out) throws IOException, InterruptedException {
@@ -78,16 +97,37 @@ final class TopCommand extends RemoteCommand {
     if (count < 0) {
       throw Arguments.wrong(command, "--count of 0 or more", Long.toString(count));
     }
-    Look look = Look.at(server); // one that fails now ends the command
-    try (LiveScreen screen = json ? LiveScreen.none(out) : LiveScreen.open(out)) {
-      for (long i = 0; count == 0 || i < count; i++) {
-        if (isEnded(screen)) {
-          return 0;
+    try (MetricsSource metrics = new MetricsSource(server, metricsPlace())) {
+      TopLook first = TopLook.at(server, metrics); // one that fails now ends the command
+      try (LiveScreen screen = json ? LiveScreen.none(out) : LiveScreen.open(out)) {
+        boolean colour = screen.isLive() && command.commandLine().getColorScheme().ansi().enabled();
+        TopView view = new TopView(server.toString(), first, metrics.absence(), colour);
+        long beforeNs = first.ns();
+        for (long i = 0; count == 0 || i < count; i++) {
+          if (isEnded(screen)) {
+            return 0;
+          }
+          beforeNs = show(server, metrics, view, beforeNs, screen);
         }
-        look = show(server, look, screen);
+        return 0;
       }
-      return 0;
     }
+  }
+
+  /** The place that the command line names; null: it names none. */
+  private URI metricsPlace() {
+    if (metricsUrl == null) {
+      return null;
+    }
+    try {
+      URI place = URI.create(metricsUrl);
+      if (place.getHost() != null && Set.of("http", "https").contains(place.getScheme())) {
+        return place;
+      }
+    } catch (IllegalArgumentException e) {
+      // It is none, as others are none.
+    }
+    throw Arguments.wrong(command, "--metrics-url as http://HOST:PORT/metrics", metricsUrl);
   }
 
   /** Waits for the next look; a key is heard at once. */
@@ -106,92 +146,25 @@ final class TopCommand extends RemoteCommand {
   }
 
   /** A server that is away for a while is waited for: it may be restarting. */
-  private Look show(ServerConnection server, Look before, LiveScreen screen) throws IOException {
-    Look now;
+  private long show(
+      ServerConnection server,
+      MetricsSource metrics,
+      TopView view,
+      long beforeNs,
+      LiveScreen screen)
+      throws IOException, InterruptedException {
+    TopLook now;
     try {
-      now = Look.at(server);
+      now = TopLook.at(server, metrics);
     } catch (PerfException e) {
-      screen.show(List.of(title(server, e.getMessage())));
-      return before;
+      screen.show(List.of(view.title(e.getMessage())));
+      return beforeNs;
     }
-    List<Activity> models =
-        now.models.values().stream()
-            .map(model -> Activity.between(before.models.getOrDefault(key(model), model), model))
-            .sorted(order.comparator)
-            .toList();
-    double seconds = (now.ns - before.ns) / 1e9;
-    if (json) {
-      screen.show(List.of(inJson(models, now.failed, seconds)));
-    } else {
-      screen.show(lines(server, models, now.failed, seconds));
-    }
-    return now;
-  }
-
-  private static List<String> lines(
-      ServerConnection server, List<Activity> models, List<String> failed, double seconds) {
-    long requests = models.stream().mapToLong(Activity::requests).sum();
-    long failures = models.stream().mapToLong(Activity::failures).sum();
-    Texts.Table table = Activity.table();
-    models.forEach(each -> each.addRates(table, seconds));
-    List<String> lines = table.lines();
-    failed.forEach(each -> lines.addFirst(Texts.printable("failed: " + Texts.cut(each, 120))));
-    lines.addFirst("");
-    lines.addFirst(
-        title(
-            server,
-            String.format(
-                Locale.ROOT,
-                "%d models, %s%.1f requests/s, %.1f failed/s",
-                models.size(),
-                failed.isEmpty() ? "" : failed.size() + " not loaded, ",
-                requests / seconds,
-                failures / seconds)));
-    return lines;
-  }
-
-  private static String title(ServerConnection server, String text) {
-    LocalTime now = LocalTime.now().truncatedTo(ChronoUnit.SECONDS);
-    return Texts.printable("nereid top, " + server + ", " + now + ": " + text);
-  }
-
-  private static String inJson(List<Activity> models, List<String> failed, double seconds)
-      throws IOException {
-    Map<String, Object> object = new LinkedHashMap<>();
-    object.put("seconds", seconds);
-    object.put("failed", failed);
-    object.put("models", models.stream().map(Activity::inJson).toList());
-    return JSON.std.asString(object);
-  }
-
-  private static String key(ModelUsage model) {
-    return model.name() + '\n' + model.version();
-  }
-
-  /** The versions that could not be loaded, with the reasons, where the server has an index. */
-  private static List<String> notLoaded(ServerConnection server) {
-    return server
-        .askIfServed("expected the models of " + server, InferenceClient::repositoryIndex)
-        .orElse(List.of())
-        .stream()
-        .filter(model -> model.state().equals("UNAVAILABLE") && !model.reason().equals("unloaded"))
-        .map(model -> model.name() + " " + model.version() + ": " + model.reason())
-        .sorted()
-        .toList();
-  }
-
-  /**
-   * What a server said at a moment.
-   *
-   * @param models the statistics of the models that serve
-   * @param failed the versions that do not, with the reasons
-   */
-  private record Look(long ns, Map<String, ModelUsage> models, List<String> failed) {
-
-    static Look at(ServerConnection server) {
-      Map<String, ModelUsage> models = new HashMap<>();
-      StatsCommand.usage(server, null).forEach(model -> models.put(key(model), model));
-      return new Look(System.nanoTime(), models, notLoaded(server));
-    }
+    List<TopRow> models = view.take(now, order.comparator);
+    screen.show(
+        json
+            ? List.of(JSON.std.asString(view.inJson(models, (now.ns() - beforeNs) / 1e9)))
+            : view.lines(models));
+    return now.ns();
   }
 }

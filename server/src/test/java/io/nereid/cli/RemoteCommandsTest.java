@@ -16,6 +16,7 @@ import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
+import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -52,6 +53,7 @@ class RemoteCommandsTest {
         ServerOptions.DEFAULT
             .withHttp(HttpOptions.DEFAULT.withAccess(access))
             .withGrpc(GrpcOptions.DEFAULT.withAccess(access))
+            .withMetrics(MetricsOptions.DEFAULT)
             .withLog(log)
             .withRepository(models.build()));
   }
@@ -202,6 +204,39 @@ class RemoteCommandsTest {
     assertTrue(requests > 0, "nothing was seen of the requests");
     assertEquals(0, requestsSeen(printed(protocol, "top", "-n", "1", "-d", "0.1", "--json")));
     assertTrue(failure(protocol, 2, "top", "--delay", "0").contains("--delay from 0.1"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"http", "grpc"})
+  void topShowsWhatOnlyMetricsTell(String protocol) throws Exception {
+    String where = "http://localhost:" + server.metricsPort().orElseThrow() + "/metrics";
+    String[] top = {"top", "-n", "1", "-d", "0.1", "--sort", "p99", "--metrics-url", where};
+    AtomicBoolean enough = new AtomicBoolean();
+    Thread load = Thread.ofVirtual().start(() -> askUntil(enough));
+    Object p99 = null;
+    for (int looks = 0; p99 == null && looks < 100; looks++) {
+      p99 = identity(printed(protocol, with(top, "--json"))).get("p99_ms");
+    }
+    enough.set(true);
+    load.join();
+    assertTrue(((Number) p99).doubleValue() > 0, p99::toString);
+    Map<?, ?> idle = identity(printed(protocol, with(top, "--json")));
+    assertEquals(0.0, ((Number) idle.get("waiting")).doubleValue());
+    assertTrue(((Number) idle.get("instances")).intValue() > 0, idle::toString);
+    assertFalse(printed(protocol, top).contains("--metrics-url"), last.out());
+    String without = printed(protocol, "top", "-n", "1", "-d", "0.1");
+    assertTrue(without.contains("; --metrics-url URL says where"), without);
+    String wrong = failure(protocol, 2, "top", "--metrics-url", "localhost:8002");
+    assertTrue(wrong.contains("--metrics-url as http://HOST:PORT/metrics"), wrong);
+  }
+
+  private static Map<?, ?> identity(String look) throws IOException {
+    return ((List<?>) JSON.std.mapFrom(look).get("models"))
+        .stream()
+            .map(model -> (Map<?, ?>) model)
+            .filter(model -> model.get("name").equals("identity_fp32"))
+            .findFirst()
+            .orElseThrow();
   }
 
   private void askUntil(AtomicBoolean enough) {

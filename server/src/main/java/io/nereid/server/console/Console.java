@@ -36,8 +36,9 @@ public final class Console {
   public Console(ServerState state, ConsoleOptions options) {
     this.state = state;
     this.options = options;
-    feed = new ConsoleFeed(state);
-    history = new ConsoleHistory(state, options.history());
+    RecentTroubles troubles = new RecentTroubles(state);
+    feed = new ConsoleFeed(state, troubles);
+    history = new ConsoleHistory(state, troubles, options.history());
     state.health().addListener(this::healthChanged);
   }
 

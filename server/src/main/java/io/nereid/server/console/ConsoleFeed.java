@@ -35,6 +35,7 @@ final class ConsoleFeed {
   private static final int LOOKS_PER_INDEX = 5;
 
   private final ServerState state;
+  private final RecentTroubles troubles;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
 
@@ -51,8 +52,9 @@ final class ConsoleFeed {
   private List<String> unloaded = List.of();
   private ServerJson server;
 
-  ConsoleFeed(ServerState state) {
+  ConsoleFeed(ServerState state, RecentTroubles troubles) {
     this.state = state;
+    this.troubles = troubles;
   }
 
   /** Begins to look, until the view is closed. */
@@ -160,7 +162,7 @@ final class ConsoleFeed {
 
   private void look(long looks) {
     if (server == null) {
-      server = new ServerJson(state);
+      server = new ServerJson(state, troubles);
     }
     long nowNs = System.nanoTime();
     List<Model> models = state.nereid().models();

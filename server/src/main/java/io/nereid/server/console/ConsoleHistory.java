@@ -58,6 +58,7 @@ final class ConsoleHistory {
   }
 
   private final ServerState state;
+  private final RecentTroubles troubles;
   private final int length;
   private final Thread thread;
 
@@ -73,8 +74,9 @@ final class ConsoleHistory {
   private Map<Model, ModelStatistics> before = new HashMap<>();
   private long beforeNs = System.nanoTime();
 
-  ConsoleHistory(ServerState state, Duration kept) {
+  ConsoleHistory(ServerState state, RecentTroubles troubles, Duration kept) {
     this.state = state;
+    this.troubles = troubles;
     length = (int) kept.dividedBy(STEP);
     marks.add(new Mark(lastMs, "", "", "started", null));
     thread = Thread.ofVirtual().name("nrd-history").start(this::run);
@@ -90,6 +92,7 @@ final class ConsoleHistory {
       while (!Thread.interrupted()) {
         try {
           look();
+          troubles.look();
         } catch (RuntimeException | Error e) { // the next look may do better
           if (!Thread.currentThread().isInterrupted()) { // else the models are just being closed
             LOGGER.log(Level.WARNING, "the console could not keep a look at the models", e);

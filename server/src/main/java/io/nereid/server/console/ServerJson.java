@@ -21,10 +21,12 @@ final class ServerJson {
   private static final long AGE_NS = TimeUnit.SECONDS.toNanos(2);
 
   private final ServerState state;
+  private final RecentTroubles troubles;
   private final GpuMetrics gpus = new GpuMetrics(AGE_NS);
 
-  ServerJson(ServerState state) {
+  ServerJson(ServerState state, RecentTroubles troubles) {
     this.state = state;
+    this.troubles = troubles;
   }
 
   /** The state of the server, in a word. */
@@ -66,6 +68,8 @@ final class ServerJson {
     json.ascii(",\"resources\":");
     ConsoleJson.array(
         json, state.nereid().resourceStatistics(), resource -> resource(resource, json));
+    json.ascii(",\"troubles\":");
+    troubles.write(json);
     json.ascii(",\"viewers\":").number(viewers).write('}');
   }
 

@@ -117,7 +117,12 @@ final class MetricsText {
     text.append(families);
   }
 
+  @Override
+  public String toString() {
+    return text.toString();
+  }
+
   byte[] bytes() {
-    return text.toString().getBytes(StandardCharsets.UTF_8);
+    return toString().getBytes(StandardCharsets.UTF_8);
   }
 }

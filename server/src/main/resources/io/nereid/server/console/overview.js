@@ -112,6 +112,7 @@ class Overview {
     this.past = new Past('api/history', 'All models');
     this.title = h('h1', {}, 'Models');
     this.lead = h('p', {className: 'soft'});
+    this.refused = h('p', {className: 'trouble', hidden: true});
     this.troubles = h('ul', {className: 'troubles', 'aria-label': 'What is wrong'});
     this.filter = h('input', {type: 'search', placeholder: 'name, backend or state', 'data-shortcut': '', oninput: () => this.arrange()});
     this.count = h('span', {className: 'soft', role: 'status'});
@@ -119,7 +120,7 @@ class Overview {
     this.body = h('tbody');
     this.facts = h('dl', {className: 'facts'});
     this.elements = [
-      h('div', {className: 'opening'}, this.title, this.lead, this.tide.element, this.troubles),
+      h('div', {className: 'opening'}, this.title, this.lead, this.refused, this.tide.element, this.troubles),
       h(
         'section',
         {'aria-label': 'Models'},
@@ -201,11 +202,15 @@ class Overview {
     const perSecond = this.total?.requests_per_s ?? 0;
     const waiting = this.total?.pending ?? 0;
     const failed = models.filter(model => model.state === 'FAILED');
+    const recent = server.troubles.filter((/** @type {any} */ each) => each.minute);
+    const refused = recent.filter((/** @type {any} */ each) => each.answer).reduce((/** @type {number} */ sum, /** @type {any} */ each) => sum + each.minute, 0);
     say(this.title, failed.length
       ? `${failed.length} of ${plural(models.length, 'version')} failed${perSecond ? `, ${number(perSecond)} requests a second` : ''}`
       : perSecond
       ? `${plural(serving, 'model')} ${serving === 1 ? 'answers' : 'answer'} ${number(perSecond)} requests a second`
-      : `${plural(serving, 'model')} ${serving === 1 ? 'is' : 'are'} ready, and nobody asks`);
+      : `${plural(serving, 'model')} ${serving === 1 ? 'is' : 'are'} ready, and ${refused ? 'requests are refused' : 'nobody asks'}`);
+    this.refused.hidden = !recent.length;
+    say(this.refused, recentLine(recent, refused));
     say(this.lead, [
       `The server is ${server.state === 'not-ready' ? 'not ready' : server.state}`,
       `up ${duration(server.uptime_s * 1e6)}`,
@@ -267,6 +272,22 @@ class Overview {
       else this.heads[i].removeAttribute('aria-sort');
     });
   }
+}
+
+/**
+ * What went wrong in the last minute, in a line: answers first, then what no request has seen.
+ * @param {any[]} recent
+ * @param {number} refused
+ */
+function recentLine(recent, refused) {
+  const list = (/** @type {boolean} */ answers) => recent.filter(each => each.answer === answers)
+    .sort((a, b) => b.minute - a.minute)
+    .map(each => `${number(each.minute)} × ${each.what}`)
+    .join(', ');
+  return [
+    refused ? `${plural(refused, 'request')} ${refused === 1 ? 'was' : 'were'} refused or failed in the last minute: ${list(true)}.` : '',
+    list(false) && `${refused ? 'Beside them' : 'In the last minute'}: ${list(false)}.`,
+  ].filter(Boolean).join(' ');
 }
 
 const order = new Intl.Collator(undefined, {numeric: true});

@@ -32,7 +32,7 @@ class ConsoleFeedTest {
                 }
                 return 0;
               });
-      ConsoleFeed feed = new ConsoleFeed(state);
+      ConsoleFeed feed = new ConsoleFeed(state, new RecentTroubles(state));
       try (ConsoleFeed.View view = feed.open()) {
         assertNotNull(assertTimeoutPreemptively(PATIENCE, () -> view.next(0)));
       } finally {

@@ -285,6 +285,16 @@ class ConsolePagesTest {
   }
 
   @Test
+  void refusedRequestsAreTold() {
+    open("");
+    browser.run(
+        "for (let i = 0; i < 3; i++) fetch('/v2/models/none/infer', {method: 'POST', body: '{}'})");
+    browser.awaitText(".trouble", "requests were refused or failed in the last minute: ");
+    browser.awaitText(".trouble", "HTTP 404");
+    ignoreNotFound();
+  }
+
+  @Test
   void thePagesAreWalkedByKeyboard() {
     open("");
     browser.run("document.activeElement.blur()");

@@ -1,0 +1,121 @@
+package io.nereid.cli;
+
+import io.nereid.client.ModelUsage;
+import io.nereid.client.ModelUsage.Batches;
+import io.nereid.server.metrics.Scrape;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * A version of a model between two looks of {@code nereid top}.
+ *
+ * @param activity its work
+ * @param seconds between the looks
+ * @param p99Ms what 99 of 100 requests took at most; NaN: there were none, or nobody says
+ * @param waiting requests that wait now; NaN: nobody says
+ * @param busy instances that executed, on average
+ * @param instances how many there are; NaN: nobody says
+ */
+record TopRow(
+    Activity activity,
+    double seconds,
+    double p99Ms,
+    double waiting,
+    double busy,
+    double instances) {
+
+  private static final int BAR = 8;
+
+  static TopRow between(TopLook before, TopLook now, ModelUsage model) {
+    ModelUsage earlier = before.models().getOrDefault(TopLook.key(model), model);
+    double seconds = (now.ns() - before.ns()) / 1e9;
+    Map<String, String> labels = Map.of("model", model.name(), "version", model.version());
+    Scrape metrics = now.metrics().orElse(null);
+    double busyNs = executionNs(model) - executionNs(earlier);
+    double instances = metrics == null ? Double.NaN : metrics.sum("nereid_instances", labels);
+    return new TopRow(
+        Activity.between(earlier, model),
+        seconds,
+        metrics == null || before.metrics().isEmpty()
+            ? Double.NaN
+            : 1000
+                * metrics.quantileSince(
+                    before.metrics().get(),
+                    "nereid_inference_request_duration_seconds",
+                    labels,
+                    0.99),
+        metrics == null ? Double.NaN : metrics.sum("nv_inference_pending_request_count", labels),
+        Math.clamp(
+            busyNs / 1e9 / seconds, 0, Double.isNaN(instances) ? Double.MAX_VALUE : instances),
+        instances);
+  }
+
+  private static double executionNs(ModelUsage model) {
+    double ns = 0;
+    for (Batches batch : model.batches()) {
+      ns +=
+          batch.computeInput().totalNs()
+              + batch.computeInfer().totalNs()
+              + batch.computeOutput().totalNs();
+    }
+    return ns;
+  }
+
+  static Texts.Table table() {
+    return new Texts.Table(
+        "MODEL",
+        "VERSION",
+        "REQUESTS/S",
+        "FAILED/S",
+        "P99 MS",
+        "MEAN MS",
+        "QUEUE MS",
+        "WAITING",
+        "BUSY",
+        "ROWS/S",
+        "ROWS/BATCH",
+        "CACHE HITS/S");
+  }
+
+  void addTo(Texts.Table table) {
+    table.add(
+        activity.model(),
+        activity.version().isEmpty() ? "-" : activity.version(),
+        text("%.1f", activity.requests() / seconds),
+        text("%.1f", activity.failures() / seconds),
+        text("%.3f", p99Ms),
+        text("%.3f", activity.requests() == 0 ? Double.NaN : activity.totalMs()),
+        text("%.3f", activity.requests() == 0 ? Double.NaN : activity.queueMs()),
+        text("%.0f", waiting),
+        bar() + text("%.1f", busy) + " of " + text("%.0f", instances),
+        text("%.1f", activity.rows() / seconds),
+        text("%.1f", activity.executions() == 0 ? Double.NaN : activity.batch()),
+        text("%.1f", activity.cacheHits() / seconds));
+  }
+
+  /** The part of the instances that executed. */
+  private String bar() {
+    if (!(instances > 0)) {
+      return "";
+    }
+    int full = Math.clamp(Math.round(BAR * busy / instances), 0, BAR);
+    return "[" + "|".repeat(full) + " ".repeat(BAR - full) + "] ";
+  }
+
+  private static String text(String format, double value) {
+    return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, format, value);
+  }
+
+  Map<String, Object> inJson() {
+    Map<String, Object> object = activity.inJson();
+    object.put("p99_ms", orNull(p99Ms));
+    object.put("waiting", orNull(waiting));
+    object.put("busy", busy);
+    object.put("instances", orNull(instances));
+    return object;
+  }
+
+  private static Double orNull(double value) {
+    return Double.isNaN(value) ? null : value;
+  }
+}

@@ -1,0 +1,58 @@
+package io.nereid.server.console;
+
+import io.nereid.server.json.JsonBuffer;
+import io.nereid.server.metrics.Troubles;
+import io.nereid.server.shared.ServerState;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The troubles of a server in the last minute. The thread of {@link ConsoleHistory} looks, whether
+ * anybody looks at the console or not; any thread writes.
+ */
+final class RecentTroubles {
+
+  private static final long MINUTE_NS = TimeUnit.MINUTES.toNanos(1);
+
+  private record Look(long ns, Troubles troubles) {}
+
+  private final ServerState state;
+
+  /** The looks of the last minute, the last one in any case; guarded by this. */
+  private final Deque<Look> looks = new ArrayDeque<>();
+
+  RecentTroubles(ServerState state) {
+    this.state = state;
+  }
+
+  synchronized void look() {
+    long nowNs = System.nanoTime();
+    looks.add(new Look(nowNs, Troubles.of(state)));
+    while (looks.size() > 1 && nowNs - looks.peek().ns > MINUTE_NS) {
+      looks.remove();
+    }
+  }
+
+  /** The troubles a minute ago; none where nobody has looked yet, as the server has just begun. */
+  private synchronized Troubles aMinuteAgo() {
+    return looks.isEmpty() ? new Troubles(Map.of()) : looks.element().troubles;
+  }
+
+  /** Writes how often what happened in the last minute, and since the server's start. */
+  void write(JsonBuffer json) {
+    Troubles now = Troubles.of(state);
+    Map<String, Long> minute = now.since(aMinuteAgo()).counts();
+    ConsoleJson.array(
+        json,
+        List.copyOf(now.counts().entrySet()),
+        each -> {
+          json.ascii("{\"what\":").string(each.getKey());
+          ConsoleJson.bool(json.ascii(",\"answer\":"), Troubles.isAnswer(each.getKey()));
+          json.ascii(",\"minute\":").number(minute.getOrDefault(each.getKey(), 0L));
+          json.ascii(",\"total\":").number(each.getValue()).write('}');
+        });
+  }
+}
