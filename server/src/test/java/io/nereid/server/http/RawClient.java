@@ -52,7 +52,7 @@ public final class RawClient implements AutoCloseable {
   }
 
   /** Takes over a socket, which may be one that encrypts. */
-  RawClient(Socket socket) throws IOException {
+  public RawClient(Socket socket) throws IOException {
     this.socket = socket;
     socket.setTcpNoDelay(true);
     socket.setSoTimeout((int) TestServer.PATIENCE.toMillis());
@@ -123,7 +123,7 @@ public final class RawClient implements AutoCloseable {
   }
 
   /** The head of a response whose body is read by other means. */
-  Response receiveHead() throws IOException {
+  public Response receiveHead() throws IOException {
     String line = line();
     int status = Integer.parseInt(line.split(" ")[1]);
     Map<String, String> fields = new TreeMap<>();
@@ -136,7 +136,7 @@ public final class RawClient implements AutoCloseable {
   }
 
   /** The next chunk of a chunked body; null behind the last. */
-  String chunk() throws IOException {
+  public String chunk() throws IOException {
     int length = Integer.parseInt(line(), 16);
     byte[] chunk = in.readNBytes(length);
     assertEquals(length, chunk.length, "the chunk ended early");
