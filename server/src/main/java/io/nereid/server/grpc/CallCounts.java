@@ -7,7 +7,10 @@ import io.nereid.server.shared.AnswerCounts;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** Counts each call by its method and code, for metrics. gRPC calls it on event loops. */
+/**
+ * Counts each call by its method and code, for metrics. gRPC calls it on event loops: all of a call
+ * on the same one.
+ */
 final class CallCounts extends ServerStreamTracer.Factory {
 
   private static final int CODES = Status.Code.values().length;
@@ -48,12 +51,14 @@ final class CallCounts extends ServerStreamTracer.Factory {
 
   private final class Call extends ServerStreamTracer {
     private final long startNs = System.nanoTime();
-    private volatile Method method = unknown;
+    private Method method = unknown;
 
     /** Called for methods that the server has. */
     @Override
     public void serverCallStarted(ServerCallInfo<?, ?> call) {
-      method = methods.computeIfAbsent(call.getMethodDescriptor().getFullMethodName(), Method::new);
+      String name = call.getMethodDescriptor().getFullMethodName();
+      Method known = methods.get(name);
+      method = known == null ? methods.computeIfAbsent(name, Method::new) : known;
     }
 
     @Override

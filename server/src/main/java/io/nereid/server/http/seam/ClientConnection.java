@@ -46,6 +46,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
   private final RequestLimit requests = new RequestLimit(this::requestEnded);
   private final int place; // among the connections that there were when it came
   private boolean between = true; // requests: nothing of the next one is there
+  private long readingSinceNs; // of the present request
   private boolean closing; // with the present reply
   private boolean old;
   private volatile boolean stopping;
@@ -209,7 +210,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
 
   private void begin() {
     between = false;
-    guard.reading();
+    readingSinceNs = guard.reading();
     events.began();
   }
 
@@ -325,7 +326,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
 
   /** Since when the present request is read, by the clock of System.nanoTime. */
   public long readingSinceNs() {
-    return guard.readingSinceNs();
+    return readingSinceNs;
   }
 
   /**

@@ -84,14 +84,9 @@ final class ConnectionGuard {
     enter(IDLE, idleTimeUs);
   }
 
-  /** Reads a request. */
-  void reading() {
-    enter(READING, requestTimeUs);
-  }
-
-  /** Since when, by the clock of System.nanoTime; while it does. */
-  long readingSinceNs() {
-    return CLOCK_START_NS + ((state.get() >> 3) - requestTimeUs) * 1000;
+  /** Reads a request, from now on by the clock of System.nanoTime. */
+  long reading() {
+    return enter(READING, requestTimeUs);
   }
 
   /**
@@ -137,8 +132,11 @@ final class ConnectionGuard {
     enter(LINGERING, LINGER_US);
   }
 
-  private void enter(int phase, long timeUs) {
-    state.set(pack(phase, nowUs() + timeUs));
+  /** Returns the present time, by the clock of System.nanoTime. */
+  private long enter(int phase, long timeUs) {
+    long nowUs = nowUs();
+    state.set(pack(phase, nowUs + timeUs));
+    return CLOCK_START_NS + nowUs * 1000;
   }
 
   /** True if the input ended because the client took too long. */
