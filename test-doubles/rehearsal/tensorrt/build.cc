@@ -91,6 +91,20 @@ Profile Completed(const Profile& given, const Graph& graph) {
   return profile;
 }
 
+// Leaves out all weights that can be given back later; returns how many bytes they take.
+std::int64_t Strip(Graph* graph) {
+  std::size_t bytes = 0;
+  for (Node& node : graph->nodes) {
+    for (auto& [role, parameter] : node.parameters) {
+      if (parameter.IsRefittable()) {
+        parameter.stripped = true;
+        bytes += parameter.built->ByteSize();
+      }
+    }
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
 }  // namespace
 
 Plan BuildPlan(const Graph& graph, const BuilderConfig& config) {
@@ -120,6 +134,9 @@ Plan BuildPlan(const Graph& graph, const BuilderConfig& config) {
   whole.Step();
   plan.hardware_compatible = config.IsHardwareCompatible();
   plan.streams_weights = config.getFlag(BuilderFlag::kWeightStreaming);
+  bool strips = config.getFlag(BuilderFlag::kStripPlan);
+  plan.refittable = strips || config.getFlag(BuilderFlag::kRefit);
+  plan.stripped_bytes = strips ? Strip(&plan.graph) : -1;
   std::copy(std::begin(kComputeCapability), std::end(kComputeCapability),
             std::begin(plan.compute_capability));
   std::vector<Profile> profiles = config.profiles();

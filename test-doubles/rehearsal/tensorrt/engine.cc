@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "context.h"
+#include "refitter.h"
 
 namespace rehearsal::trt {
 
@@ -113,6 +114,30 @@ const char* Engine::getName() const {
 std::int32_t Engine::getNbLayers() const {
   const EngineState* state = Alive("ICudaEngine::getNbLayers");
   return state == nullptr ? 0 : static_cast<std::int32_t>(state->plan.graph.nodes.size());
+}
+
+bool Engine::isRefittable() const {
+  const EngineState* state = Alive("ICudaEngine::isRefittable");
+  return state != nullptr && state->plan.refittable;
+}
+
+#if REHEARSAL_TENSORRT == 11
+std::int64_t Engine::getEngineStat(std::int32_t stat) const {
+  const EngineState* state = Alive("ICudaEngine::getEngineStat");
+  return state == nullptr || stat != kStrippedWeights ? -1 : state->plan.stripped_bytes;
+}
+#endif
+
+Held* Engine::NewRefitter(LoggerCalls* logger) {
+  const char* call = "createInferRefitter_INTERNAL";
+  if (Alive(call) == nullptr || !Begin(Log(logger), call)) {
+    return nullptr;
+  }
+  if (!state_->plan.refittable) {
+    Log(logger).Error(std::string(call) + ": Error Code 3: the engine was not built with REFIT");
+    return nullptr;
+  }
+  return new Refitter(&life_, state_, logger);
 }
 
 // ---- Inputs and outputs ------------------------------------------------------------------------

@@ -22,13 +22,14 @@ struct EngineState {
   ~EngineState() = default;
 
   Log log;
-  const Plan plan;
+  Plan plan;  // a refitter changes its weights
   const int device;
   const std::vector<Known> known;  // before any shape was set
   const std::size_t weight_bytes;
   Address weights = 0;  // memory that they take on the device
   std::int64_t weight_budget = 0;
   std::atomic<int> contexts{0};
+  std::atomic<int> waiting{0};  // executions in streams
 
   // Takes the memory for as many bytes of weights as the budget says. Throws Refusal.
   void TakeWeights(const char* call);
@@ -44,6 +45,12 @@ class Engine final : public Held, public CudaEngineCalls {
 
   void Delete() override;
   [[nodiscard]] std::int32_t getNbLayers() const override;
+  [[nodiscard]] bool isRefittable() const override;
+#if REHEARSAL_TENSORRT == 11
+  [[nodiscard]] std::int64_t getEngineStat(std::int32_t stat) const override;
+#endif
+  // Null, which is logged: it cannot be refitted.
+  Held* NewRefitter(LoggerCalls* logger);
   Held* createExecutionContext(std::int32_t strategy) override;
   [[nodiscard]] const char* getName() const override;
   [[nodiscard]] std::int32_t getNbOptimizationProfiles() const override;

@@ -57,9 +57,10 @@ REHEARSAL_API void* createInferRuntime_INTERNAL(void* logger, std::int32_t versi
              : nullptr;
 }
 
-REHEARSAL_API void* createInferRefitter_INTERNAL(void* /*engine*/, void* /*logger*/,
+REHEARSAL_API void* createInferRefitter_INTERNAL(void* engine, void* logger,
                                                  std::int32_t /*version*/) {
-  trt::Missing("IRefitter", "createInferRefitter");
+  return static_cast<trt::Engine*>(static_cast<trt::Held*>(engine))
+      ->NewRefitter(static_cast<trt::LoggerCalls*>(logger));
 }
 
 REHEARSAL_API void* getPluginRegistry() {

@@ -17,6 +17,7 @@ class Waiting {
  public:
   explicit Waiting(std::shared_ptr<ContextState> context) : context_(std::move(context)) {
     ++context_->waiting;
+    ++context_->engine->waiting;
   }
   Waiting(const Waiting&) = delete;
   Waiting& operator=(const Waiting&) = delete;
@@ -25,6 +26,7 @@ class Waiting {
   void End() {
     if (!ended_.exchange(true)) {
       --context_->waiting;
+      --context_->engine->waiting;
     }
   }
 

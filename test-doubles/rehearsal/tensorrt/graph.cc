@@ -74,6 +74,9 @@ void Graph::CopyWeights() {
     for (auto& [role, parameter] : node.parameters) {
       parameter.built = parameter.Read();
       parameter.raw = {};
+      if (parameter.name.empty()) {
+        parameter.name = node.name + " " + role;
+      }
     }
   }
 }

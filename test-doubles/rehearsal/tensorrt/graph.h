@@ -19,6 +19,11 @@ struct Parameter {
   Weights raw;
   Shape shape;
   std::shared_ptr<const Value> built;
+  std::string name;       // empty until somebody gives it one, or the network is built
+  bool stripped = false;  // the plan has none: what was built is no numbers
+
+  // Whether a refitter can change it: real numbers alone, so that no shape depends on them.
+  [[nodiscard]] bool IsRefittable() const { return IsReal(built->type) && built->Count() > 0; }
 
   [[nodiscard]] std::shared_ptr<const Value> Read() const;
 };
@@ -64,7 +69,7 @@ struct Graph {
   [[nodiscard]] bool IsHostOutput(int tensor) const;
   // The input's values decide on the shape of something.
   [[nodiscard]] bool IsShapeInput(int tensor) const;
-  // Copies the weights of all nodes.
+  // Copies the weights of all nodes, and names those that have no name after their layer.
   void CopyWeights();
   [[nodiscard]] std::size_t WeightBytes() const;
 };

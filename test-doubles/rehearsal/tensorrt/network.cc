@@ -10,7 +10,10 @@ namespace {
 constexpr const char* kKind = "TensorRT network";
 
 Parameter ParameterOf(const Weights& weights, const Shape& shape) {
-  return {weights, weights.count == 0 ? Shape{0} : shape, nullptr};
+  Parameter parameter;
+  parameter.raw = weights;
+  parameter.shape = weights.count == 0 ? Shape{0} : shape;
+  return parameter;
 }
 
 }  // namespace
@@ -120,6 +123,22 @@ void Network::setName(const char* name) { graph_->name = name; }
 
 const char* Network::getName() const { return graph_->name.c_str(); }
 
+bool Network::setWeightsName(Weights weights, const char* name) {
+  if (!Begin(life_, log_, "INetworkDefinition::setWeightsName")) {
+    return false;
+  }
+  bool found = false;
+  for (Node& node : graph_->nodes) {
+    for (auto& [role, parameter] : node.parameters) {
+      if (parameter.raw.values == weights.values && parameter.raw.count == weights.count) {
+        parameter.name = name;
+        found = true;
+      }
+    }
+  }
+  return found;
+}
+
 // ---- Layers ------------------------------------------------------------------------------------
 
 Held* Network::addActivation(Held& input, std::int32_t type) {
@@ -176,7 +195,8 @@ Held* Network::addConstant(const Dims& dims, Weights values) {
     Shape shape = ShapeOf(dims);
     Node node{LayerType::kConstant, {}, {}, 0, {}, {}};
     node.settings = {{"shape", shape}, {"type", {static_cast<std::int64_t>(values.type)}}};
-    node.parameters["values"] = {values, shape, nullptr};
+    node.parameters["values"].raw = values;
+    node.parameters["values"].shape = shape;
     (void)node.parameters["values"].Read();  // refuses another number of values
     return Add(call, std::move(node));
   });
@@ -197,7 +217,7 @@ Held* Network::addConvolutionNd(Held& input, std::int64_t maps, const Dims& kern
     }
     std::int64_t channels = weights.count / (maps * window[0] * window[1]);
     Node node{LayerType::kConvolution, {}, {IndexOf(input)}, 0, {{"kernel", window}}, {}};
-    node.parameters["kernel"] = {weights, {maps, channels, window[0], window[1]}, nullptr};
+    node.parameters["kernel"] = ParameterOf(weights, {maps, channels, window[0], window[1]});
     node.parameters["bias"] = ParameterOf(bias, {maps});
     return Add(call, std::move(node));
   });

@@ -86,6 +86,7 @@ class Network final : public Held, public NetworkDefinitionCalls {
   Held* addConstant(const Dims& dims, Weights values) override;
   Held* addIdentity(Held& input) override;
   void setName(const char* name) override;
+  bool setWeightsName(Weights weights, const char* name) override;
   [[nodiscard]] const char* getName() const override;
   Held* addShape(Held& input) override;
   bool markOutputForShapes(Held& tensor) override;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "archive.h"
 #include "version.h"
@@ -63,7 +64,14 @@ void WriteNode(Writer* to, const Node& node) {
   to->Number(static_cast<std::int64_t>(node.parameters.size()));
   for (const auto& [role, parameter] : node.parameters) {
     to->Text(role);
-    to->Tensor(*parameter.built);
+    to->Text(parameter.name);
+    to->Number(parameter.stripped ? 1 : 0);
+    if (parameter.stripped) {
+      to->Number(static_cast<std::int64_t>(parameter.built->type));
+      to->Numbers(parameter.built->shape);
+    } else {
+      to->Tensor(*parameter.built);
+    }
   }
 }
 
@@ -84,6 +92,18 @@ std::vector<int> Indexes(const Shape& numbers, std::size_t count) {
   return indexes;
 }
 
+// Weights that are not there: no numbers.
+Value ReadStripped(Reader* from) {
+  auto type = static_cast<DataType>(from->Number());
+  Shape shape = from->Numbers();
+  if (!IsReal(type) || !IsKnown(shape)) {
+    throw Refusal("the plan lacks weights of the shape " + Text(shape));
+  }
+  Value value = Value::Of(type, shape);
+  std::fill(value.reals.begin(), value.reals.end(), std::numeric_limits<float>::quiet_NaN());
+  return value;
+}
+
 Node ReadNode(Reader* from, std::size_t tensors) {
   Node node;
   node.type = static_cast<LayerType>(from->Number());
@@ -96,7 +116,10 @@ Node ReadNode(Reader* from, std::size_t tensors) {
   }
   for (std::size_t left = from->Count(); left > 0; --left) {
     Parameter& parameter = node.parameters[from->Text()];
-    parameter.built = std::make_shared<Value>(from->Tensor());
+    parameter.name = from->Text();
+    parameter.stripped = from->Number() != 0;
+    parameter.built =
+        std::make_shared<Value>(parameter.stripped ? ReadStripped(from) : from->Tensor());
     parameter.shape = parameter.built->shape;
   }
   return node;
@@ -151,6 +174,8 @@ std::vector<std::byte> WritePlan(const Plan& plan) {
   body.Number(plan.hardware_compatible ? 1 : 0);
   body.Number(plan.has_host_code ? 1 : 0);
   body.Number(plan.streams_weights ? 1 : 0);
+  body.Number(plan.refittable ? 1 : 0);
+  body.Number(plan.stripped_bytes);
   body.Number(static_cast<std::int64_t>(plan.profiles.size()));
   for (const Profile& profile : plan.profiles) {
     WriteRanges(&body, profile.shapes);
@@ -197,6 +222,8 @@ Plan ReadPlan(const void* bytes, std::size_t size) {
   plan.hardware_compatible = from.Number() != 0;
   plan.has_host_code = from.Number() != 0;
   plan.streams_weights = from.Number() != 0;
+  plan.refittable = from.Number() != 0;
+  plan.stripped_bytes = from.Number();
   for (std::size_t left = from.Count(); left > 0; --left) {
     Profile profile;
     profile.shapes = ReadRanges(&from);

@@ -26,7 +26,9 @@ struct Plan {
   bool hardware_compatible = false;
   bool has_host_code = false;
   bool streams_weights = false;
-  std::vector<Profile> profiles;  // at least one, with a range for each input
+  bool refittable = false;
+  std::int64_t stripped_bytes = -1;  // of weights that it lacks; -1: it has all
+  std::vector<Profile> profiles;     // at least one, with a range for each input
   Graph graph;
 };
 

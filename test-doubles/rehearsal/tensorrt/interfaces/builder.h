@@ -15,13 +15,17 @@ namespace rehearsal::trt {
 enum class BuilderFlag : std::int32_t {
 #if REHEARSAL_TENSORRT == 10
   kFp16 = 0,
+  kRefit = 4,
   kTf32 = 6,
   kVersionCompatible = 13,
   kBf16 = 17,
+  kStripPlan = 19,
   kWeightStreaming = 21,
 #else
+  kRefit = 4,
   kTf32 = 6,
   kVersionCompatible = 12,
+  kStripPlan = 18,
   kWeightStreaming = 20,
 #endif
 };

@@ -80,7 +80,7 @@ class NetworkDefinitionCalls : public Root {
   REHEARSAL_LACKS(addSelect)
   REHEARSAL_TEN_LACKS(addFill)
   REHEARSAL_LACKS(addPaddingNd)
-  REHEARSAL_LACKS(setWeightsName)
+  virtual bool setWeightsName(Weights weights, const char* name) = 0;
   REHEARSAL_LACKS(setErrorRecorder)
   REHEARSAL_LACKS(getErrorRecorder)
   REHEARSAL_TEN_LACKS(addDequantize)

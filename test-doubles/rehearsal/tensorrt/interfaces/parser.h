@@ -55,6 +55,23 @@ class ParserCalls {
   ~ParserCalls() = default;
 };
 
+class ParserRefitterCalls {
+ public:
+  static constexpr const char* kInterface = "IParserRefitter";
+
+  REHEARSAL_LACKS(refitFromBytes)
+  virtual bool refitFromFile(const char* file) = 0;
+  virtual std::int32_t getNbErrors() const = 0;
+  virtual const ParserErrorCalls* getError(std::int32_t index) const = 0;
+  REHEARSAL_LACKS(clearErrors)
+  // The two destructors.
+  virtual void Destruct() = 0;
+  virtual void Delete() = 0;
+
+ protected:
+  ~ParserRefitterCalls() = default;
+};
+
 }  // namespace rehearsal::trt
 
 #endif  // NEREID_REHEARSAL_TENSORRT_INTERFACES_PARSER_H_

@@ -22,6 +22,7 @@ constexpr std::int32_t kOnHost = 1;
 constexpr std::int32_t kLinearFormat = 0;
 constexpr std::int32_t kStaticMemory = 0;
 constexpr std::int32_t kUserManagedMemory = 2;
+constexpr std::int32_t kStrippedWeights = 1;
 
 class HostMemoryCalls : public Root {
  public:
@@ -69,7 +70,7 @@ class CudaEngineCalls : public Root {
   virtual Held* createExecutionContext(std::int32_t strategy) = 0;
   REHEARSAL_TEN_LACKS(createExecutionContextWithoutDeviceMemory)
   REHEARSAL_TEN_LACKS(getDeviceMemorySize)
-  REHEARSAL_LACKS(isRefittable)
+  virtual bool isRefittable() const = 0;
   virtual const char* getName() const = 0;
   virtual std::int32_t getNbOptimizationProfiles() const = 0;
 #if REHEARSAL_TENSORRT == 10
@@ -122,7 +123,41 @@ class CudaEngineCalls : public Root {
   // getProfileTensorValuesV2.
   virtual const ShapeValue* getProfileTensorValues(const char* tensor, std::int32_t profile,
                                                    Selector which) const = 0;
+  REHEARSAL_LACKS(createExecutionContextWithRuntimeConfig)
+  REHEARSAL_LACKS(createRuntimeConfig)
+  virtual std::int64_t getEngineStat(std::int32_t stat) const = 0;
 #endif
+};
+
+class RefitterCalls : public Root {
+ public:
+  static constexpr const char* kInterface = "IRefitter";
+
+  REHEARSAL_LACKS(getPImpl)
+  REHEARSAL_LACKS(setWeights)
+  virtual bool refitCudaEngine() = 0;
+  REHEARSAL_LACKS(getMissing)
+  REHEARSAL_LACKS(getAll)
+  REHEARSAL_TEN_LACKS(setDynamicRange)
+  REHEARSAL_TEN_LACKS(getDynamicRangeMin)
+  REHEARSAL_TEN_LACKS(getDynamicRangeMax)
+  REHEARSAL_TEN_LACKS(getTensorsWithDynamicRange)
+  REHEARSAL_LACKS(setErrorRecorder)
+  REHEARSAL_LACKS(getErrorRecorder)
+  virtual bool setNamedWeights(const char* name, Weights weights) = 0;
+  virtual std::int32_t getMissingWeights(std::int32_t size, const char** names) = 0;
+  virtual std::int32_t getAllWeights(std::int32_t size, const char** names) = 0;
+  REHEARSAL_LACKS(getLogger)
+  REHEARSAL_LACKS(setMaxThreads)
+  REHEARSAL_LACKS(getMaxThreads)
+  REHEARSAL_LACKS(setNamedWeightsWithLocation)
+  REHEARSAL_LACKS(getNamedWeights)
+  REHEARSAL_LACKS(getWeightsLocation)
+  REHEARSAL_LACKS(unsetNamedWeights)
+  REHEARSAL_LACKS(setWeightsValidation)
+  REHEARSAL_LACKS(getWeightsValidation)
+  REHEARSAL_LACKS(refitCudaEngineAsync)
+  virtual Weights getWeightsPrototype(const char* name) const = 0;
 };
 
 class ExecutionContextCalls : public Root {

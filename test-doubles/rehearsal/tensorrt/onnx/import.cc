@@ -96,6 +96,12 @@ void Import::Outputs() {
   }
 }
 
+void Import::Names() {
+  for (const auto& [name, tensor] : model_.tensors) {
+    (void)network_.setWeightsName(tensor.weights(), name.c_str());
+  }
+}
+
 void Import::AddNode(const OnnxNode& node) {
   auto adder = Adders().find(node.operation);
   if (adder == Adders().end()) {

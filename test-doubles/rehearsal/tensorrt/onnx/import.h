@@ -19,6 +19,8 @@ class Import {
   void Inputs();
   void AddNode(const OnnxNode& node);
   void Outputs();
+  // Gives the network's weights the names that the model has for them.
+  void Names();
 
  private:
   using Adder = void (Import::*)(const OnnxNode& node);

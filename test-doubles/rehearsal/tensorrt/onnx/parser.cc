@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "import.h"
+#include "interfaces/runtime.h"
 #include "object.h"
 #include "version.h"
 
@@ -39,6 +40,11 @@ class ParserError final : public ParserErrorCalls {
   std::string text_;
 };
 
+std::string BytesOf(const char* file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 class Parser final : public ParserCalls {
  public:
   Parser(Held* network, LoggerCalls* logger)
@@ -63,13 +69,11 @@ class Parser final : public ParserCalls {
     if (!Begin(life_, log_, "IParser::parseFromFile")) {
       return false;
     }
-    std::ifstream stream(file, std::ios::binary);
-    std::string bytes{std::istreambuf_iterator<char>(stream), {}};
     int number = -1;
     OnnxNode none;
     const OnnxNode* node = &none;
     try {
-      models_.push_back(std::make_unique<OnnxModel>(std::move(bytes)));
+      models_.push_back(std::make_unique<OnnxModel>(BytesOf(file)));
       const OnnxModel& model = *models_.back();
       Import import(model, *network_);
       import.Inputs();
@@ -81,6 +85,7 @@ class Parser final : public ParserCalls {
       number = -1;
       node = &none;
       import.Outputs();
+      import.Names();
       return true;
     } catch (const std::exception& e) {
       log_.Error(std::string("ModelImporter: ") + e.what());
@@ -106,6 +111,67 @@ class Parser final : public ParserCalls {
   std::vector<std::unique_ptr<ParserError>> errors_;
 };
 
+// Hands a refitter the weights of files by their names; they are its own memory until it goes.
+class ParserRefitter final : public ParserRefitterCalls {
+ public:
+  ParserRefitter(Held* refitter, LoggerCalls* logger)
+      : refitter_(static_cast<RefitterCalls*>(refitter->functions())),
+        log_(logger),
+        life_(static_cast<ParserRefitterCalls*>(this), "TensorRT ONNX refitter",
+              "createNvOnnxParserRefitter_INTERNAL", nullptr) {}
+
+  void Destruct() override { Delete(); }
+
+  void Delete() override {
+    if (life_.End("~IParserRefitter")) {
+      for (const std::unique_ptr<OnnxModel>& model : models_) {
+        model->Spoil();
+      }
+      Bury(static_cast<ParserRefitterCalls*>(this));
+    }
+  }
+
+  bool refitFromFile(const char* file) override {
+    if (!Begin(life_, log_, "IParserRefitter::refitFromFile")) {
+      return false;
+    }
+    try {
+      models_.push_back(std::make_unique<OnnxModel>(BytesOf(file)));
+      std::vector<const char*> names(
+          static_cast<std::size_t>(refitter_->getAllWeights(0, nullptr)));
+      (void)refitter_->getAllWeights(static_cast<std::int32_t>(names.size()), names.data());
+      for (const char* name : names) {
+        auto found = models_.back()->tensors.find(name);
+        if (found == models_.back()->tensors.end() ||
+            !refitter_->setNamedWeights(name, found->second.weights())) {
+          throw Refusal(std::string("Failed to refit all the weights: '") + name + "'");
+        }
+      }
+      return true;
+    } catch (const std::exception& e) {
+      log_.Error(std::string("ModelRefitter: ") + e.what());
+      errors_.push_back(std::make_unique<ParserError>(-1, OnnxNode(), e.what()));
+      return false;
+    }
+  }
+
+  [[nodiscard]] std::int32_t getNbErrors() const override {
+    return static_cast<std::int32_t>(errors_.size());
+  }
+
+  [[nodiscard]] const ParserErrorCalls* getError(std::int32_t index) const override {
+    bool is_one = index >= 0 && index < getNbErrors();
+    return is_one ? errors_[static_cast<std::size_t>(index)].get() : nullptr;
+  }
+
+ private:
+  RefitterCalls* refitter_;
+  Log log_;
+  Life life_;
+  std::vector<std::unique_ptr<OnnxModel>> models_;
+  std::vector<std::unique_ptr<ParserError>> errors_;
+};
+
 }  // namespace
 
 }  // namespace rehearsal::trt
@@ -123,9 +189,14 @@ REHEARSAL_API void* createNvOnnxParser_INTERNAL(void* network, void* logger,
   return static_cast<trt::ParserCalls*>(new trt::Parser(static_cast<trt::Held*>(network), calls));
 }
 
-REHEARSAL_API void* createNvOnnxParserRefitter_INTERNAL(void* /*refitter*/, void* /*logger*/,
+REHEARSAL_API void* createNvOnnxParserRefitter_INTERNAL(void* refitter, void* logger,
                                                         std::int32_t /*version*/) {
-  trt::Missing("IParserRefitter", "createParserRefitter");
+  auto* calls = static_cast<trt::LoggerCalls*>(logger);
+  if (!trt::Begin(trt::Log(calls), "createNvOnnxParserRefitter_INTERNAL")) {
+    return nullptr;
+  }
+  return static_cast<trt::ParserRefitterCalls*>(
+      new trt::ParserRefitter(static_cast<trt::Held*>(refitter), calls));
 }
 
 REHEARSAL_API std::int32_t getNvOnnxParserVersion() { return trt::kVersion; }

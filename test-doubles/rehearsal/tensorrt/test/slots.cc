@@ -41,6 +41,16 @@ int main() {
   SLOT(RuntimeCalls, setEngineHostCodeAllowed);
   SLOT(CudaEngineCalls, getNbLayers);
   SLOT(CudaEngineCalls, createExecutionContext);
+  SLOT(CudaEngineCalls, isRefittable);
+#if REHEARSAL_TENSORRT == 11
+  SLOT(CudaEngineCalls, getEngineStat);
+#endif
+  SLOT(RefitterCalls, refitCudaEngine);
+  SLOT(RefitterCalls, setNamedWeights);
+  SLOT(RefitterCalls, getMissingWeights);
+  SLOT(RefitterCalls, getAllWeights);
+  SLOT(RefitterCalls, getWeightsPrototype);
+  SLOT(NetworkDefinitionCalls, setWeightsName);
   SLOT(CudaEngineCalls, getName);
   SLOT(CudaEngineCalls, getNbOptimizationProfiles);
   SLOT_V2(CudaEngineCalls, getProfileTensorValues);
@@ -132,6 +142,9 @@ int main() {
   SLOT(ParserCalls, parseFromFile);
   SLOT(ParserCalls, getNbErrors);
   SLOT(ParserCalls, getError);
+  SLOT(ParserRefitterCalls, refitFromFile);
+  SLOT(ParserRefitterCalls, getNbErrors);
+  SLOT(ParserRefitterCalls, getError);
   SLOT(ParserErrorCalls, desc);
   SLOT(ParserErrorCalls, node);
   SLOT(ParserErrorCalls, nodeName);
