@@ -127,10 +127,9 @@ class KubernetesTest {
 
   @Test
   void whatKServeRequiresIsThere() {
-    for (Object format : (List<?>) at(RUNTIME, "spec", "supportedModelFormats")) {
-      at(format, "name");
-      assertTrue((Integer) at(format, "priority") >= 1);
-    }
+    assertEquals(List.of("onnx 1"), formats(RUNTIME));
+    assertEquals(
+        List.of("tensorrt 10", "tensorrt 11"), formats(only("kserve/nereid-tensorrt.yaml")));
     assertEquals(List.of("v2", "grpc-v2"), at(RUNTIME, "spec", "protocolVersions"));
     assertEquals("kserve-container", at(RUNTIME, "spec", "containers", 0, "name"));
     Map<?, ?> service = only("kserve/example.yaml");
@@ -141,6 +140,16 @@ class KubernetesTest {
     assertEquals(List.of(Path.of("/mnt/models")), parsed.matchedOptionValue("--repository", null));
     assertEquals(8080, parsed.<Integer>matchedOptionValue("--http-port", null));
     assertEquals(9000, parsed.<Integer>matchedOptionValue("--grpc-port", null));
+  }
+
+  /** The formats of a runtime, none of which it may take from a cluster's other runtimes. */
+  private static List<String> formats(Map<?, ?> runtime) {
+    List<String> formats = new ArrayList<>();
+    for (Object format : (List<?>) at(runtime, "spec", "supportedModelFormats")) {
+      assertEquals(false, at(format, "autoSelect"));
+      formats.add(at(format, "name") + " " + at(format, "version"));
+    }
+    return formats;
   }
 
   @Test
