@@ -9,10 +9,21 @@ gpu_cache=$root/build/gpu-cache
 readonly gpu_part=52m
 # 19 takes half an hour on two processors and saves a tenth against 12, which takes five minutes.
 gpu_level=${GPU_BUNDLE_LEVEL:-19}
-# Of TensorRT, what serves plans; JavaCPP's jars have neither the lean nor the dispatch runtime.
-readonly gpu_serving=(libnvinfer.so.10 libnvinfer_plugin.so.10 libnvinfer_vc_plugin.so.10)
-# What builds them, most of it kernels for every architecture.
-readonly gpu_building=(libnvonnxparser.so.10 'libnvinfer_builder_resource.so.*')
+
+# Chooses TensorRT 10 with CUDA 12, or 11 with CUDA 13, for what follows.
+gpu_use() {
+  gpu_major=$1
+  case $gpu_major in
+    10) gpu_cuda=12 gpu_versions=javacpp ;;
+    11) gpu_cuda=13 gpu_versions=javacpp11 ;;
+    *) die "expected TensorRT 10 or 11, got '$gpu_major'" ;;
+  esac
+  # Of TensorRT, what serves plans; JavaCPP's jars have neither the lean nor the dispatch runtime.
+  gpu_serving=("libnvinfer.so.$gpu_major" "libnvinfer_plugin.so.$gpu_major" "libnvinfer_vc_plugin.so.$gpu_major")
+  # What builds them, most of it kernels: of 10 for every architecture, of 11 those that are compiled where they run.
+  gpu_building=("libnvonnxparser.so.$gpu_major" 'libnvinfer_builder_resource*.so.*')
+}
+
 # Of JavaCPP: what calls those.
 readonly gpu_jni=(libjnijavacpp.so libjnicudart.so libjninvinfer.so libjninvinfer_plugin.so
   libjninvonnxparser.so)
@@ -21,30 +32,33 @@ gpu_version() { sed -n "s|^ *<$1>\(.*\)</$1>\$|\1|p" "$root/pom.xml" | head -n 1
 
 # Fetches one of JavaCPP's jars with NVIDIA's own libraries; nothing else asks for them. Prints its path.
 gpu_redist() {
-  local artifact=$1 version=$2 name repository=${GPU_MAVEN_REPOSITORY:-$HOME/.m2/repository}
-  name=$artifact-$version-$dist_platform-redist.jar
+  local artifact=$1 version=$2 classifier=$3 name repository=${GPU_MAVEN_REPOSITORY:-$HOME/.m2/repository}
+  name=$artifact-$version-$classifier.jar
   name=$repository/org/bytedeco/$artifact/$version/$name
   if [[ ! -e $name ]]; then
     say "Fetching $artifact $version with NVIDIA's libraries ..."
     run_maven --no-transfer-progress --quiet --non-recursive "-Dmaven.repo.local=$repository" \
       dependency:get -Dtransitive=false \
-      "-Dartifact=org.bytedeco:$artifact:$version:jar:$dist_platform-redist" >&2
+      "-Dartifact=org.bytedeco:$artifact:$version:jar:$classifier" >&2
   fi
   printf '%s\n' "$name"
 }
 
-# The C runtime of CUDA: the machine's own where there is one, else out of a jar of 2 GB.
+# The C runtime of CUDA: the machine's own where there is one, else out of a jar of 2 GB (of 13: 344 MB).
 gpu_cudart() {
-  local to=$1 found jar
-  for found in "${CUDA_HOME:-/usr/local/cuda}"/lib64/libcudart.so.12 \
-    /usr/local/cuda-12*/lib64/libcudart.so.12; do
+  local to=$1 found jar library=libcudart.so.$gpu_cuda version
+  for found in "${CUDA_HOME:-/usr/local/cuda}/lib64/$library" /usr/local/cuda-"$gpu_cuda"*/lib64/"$library"; do
     if [[ -e $found ]]; then
       cp --dereference "$found" "$to"
       return
     fi
   done
-  jar=$(gpu_redist cuda "$(gpu_version javacpp-cuda.version)")
-  unzip -q -o -j "$jar" '*/libcudart.so.12' -d "$to"
+  version=$(gpu_version "$gpu_versions-cuda.version")
+  case $gpu_cuda in
+    12) jar=$(gpu_redist cuda "$version" "$dist_platform-redist") ;;
+    *) jar=$(gpu_redist cuda-redist "$version" "$dist_platform") ;;
+  esac
+  unzip -q -o -j "$jar" "*/$library" -d "$to"
 }
 
 # Puts CUDA's runtime and libraries of TensorRT into a directory.
@@ -52,7 +66,7 @@ gpu_unpack() {
   local to=$1 jar
   shift
   mkdir -p "$to"
-  jar=$(gpu_redist tensorrt "$(gpu_version javacpp-tensorrt.version)")
+  jar=$(gpu_redist tensorrt "$(gpu_version "$gpu_versions-tensorrt.version")" "$dist_platform-redist")
   unzip -q -o -j "$jar" "${@/#/*/}" -d "$to"
   gpu_cudart "$to"
   chmod u+rw,go+r "$to"/*
@@ -78,6 +92,7 @@ gpu_pack_nereid() {
   rm -rf "$stage"
   mkdir -p "$home/lib" "$home/gpu" "$home/examples" "$home/bin"
   cp "$root"/benchmarks/gpu/target/lib/*.jar "$root/benchmarks/gpu/target/nereid-gpu.jar" "$home/lib"
+  cp -r "$root/bindings/tensorrt/target/tensorrt-11" "$home/lib"
   cp "$root/benchmarks/gpu/verify" "$home/gpu"
   cp -r "$root/examples/models" "$home/examples"
   dist_runtime "$home"
@@ -105,12 +120,14 @@ gpu_unpacker() {
     xargs -r cp --dereference -t "$to/zstd"
 }
 
+# With 11: TensorRT 11 in place of 10.
 cmd_gpu_bundle() {
+  gpu_use "${1:-10}"
   has zstd || die "needs zstd: install it"
   has unzip || die "needs unzip: install it"
   require "${tools_build[@]}"
   local tensorrt
-  tensorrt=$gpu_cache/tensorrt-$(gpu_version javacpp-tensorrt.version)-$gpu_level.tar.zst
+  tensorrt=$gpu_cache/tensorrt-$(gpu_version "$gpu_versions-tensorrt.version")-$gpu_level.tar.zst
   mkdir -p "$gpu_cache"
   rm -rf "$gpu_bundle"
   mkdir -p "$gpu_bundle"
@@ -139,17 +156,20 @@ cmd_gpu_bundle() {
 }
 
 # What an image for GPUs has beyond the distribution that was built, in a directory: NVIDIA's libraries
-# that serve plans, and JavaCPP's unpacked, so that no start does it.
+# that serve plans, of TensorRT 10 unless other versions are named, and JavaCPP's unpacked, so that no start does it.
 cmd_gpu_libraries() {
   has unzip || die "needs unzip: install it"
-  [[ $# == 1 ]] || die "gpu-libraries: expected a directory, got $# arguments"
-  local to=$1 jar jars=()
+  [[ $# -ge 1 ]] || die "gpu-libraries: expected a directory, and versions of TensorRT if need be"
+  local to=$1 jar jars=() majors=("${@:2}") major
   for jar in javacpp cuda tensorrt; do
     jar=$(compgen -G "$root/server/target/lib/$jar-*-$dist_platform.jar") ||
       die "gpu-libraries: the server is not built: './dev dist' builds it"
     jars+=("$jar")
   done
-  gpu_unpack "$to/tensorrt" "${gpu_serving[@]}"
+  for major in "${majors[@]:-10}"; do
+    gpu_use "$major"
+    gpu_unpack "$to/tensorrt" "${gpu_serving[@]}"
+  done
   mkdir -p "$to/native"
   for jar in "${jars[@]}"; do
     unzip -q -o -j "$jar" '*.so' -d "$to/jni"
