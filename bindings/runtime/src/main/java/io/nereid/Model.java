@@ -71,6 +71,14 @@ public final class Model implements AutoCloseable {
     return latest().spec();
   }
 
+  /**
+   * What its backend reads in the first bytes of its files, in sentences for people, also when its
+   * load failed ({@link io.nereid.model.Backend#inspect}).
+   */
+  public List<String> notes() {
+    return entry.notes();
+  }
+
   /** What it has done since it was loaded last; after it was unloaded, the final figures. */
   public ModelStatistics statistics() {
     return latest().statistics();

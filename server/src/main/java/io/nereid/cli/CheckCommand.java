@@ -43,8 +43,8 @@ import tools.jackson.jr.ob.JSON;
     },
     footer = {
       "",
-      "Configurations are read, and model files are not opened; --load opens them, too,",
-      "as a server would at its start."
+      "Configurations are read, and of TensorRT plans the first bytes; --load opens all",
+      "model files, as a server would at its start."
     })
 final class CheckCommand implements Callable<Integer> {
 
@@ -151,7 +151,10 @@ final class CheckCommand implements Callable<Integer> {
     if (load) {
       text.append("; ").append(failures.size()).append(" did not load");
     } else {
-      text.append("; by their configurations, no model file was opened (--load opens them)");
+      boolean plans = models.stream().anyMatch(model -> model.backend().equals("tensorrt"));
+      text.append("; by their configurations, ")
+          .append(plans ? "of plans the first bytes were read" : "no model file was opened")
+          .append(" (--load opens them)");
     }
     return text.toString();
   }

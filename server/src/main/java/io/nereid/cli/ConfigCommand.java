@@ -81,19 +81,19 @@ final class ConfigCommand implements Callable<Integer> {
   private int printHere() throws IOException {
     try (Nereid nereid = model.open()) {
       Model found = model.tried(nereid).orElseGet(() -> model.model(nereid));
-      print(found.configuration(), nereid.resourceStatistics());
+      print(found, nereid.resourceStatistics());
       found.failure().ifPresent(this::warn);
       return found.failure().isEmpty() ? 0 : 1;
     }
   }
 
-  private void print(ModelConfiguration configuration, List<ResourceStatistics> resources)
-      throws IOException {
+  private void print(Model found, List<ResourceStatistics> resources) throws IOException {
     var out = command.commandLine().getOut();
     if (json) {
-      out.println(inJson(configuration, resources));
+      out.println(inJson(found, resources));
     } else {
-      out.print(configuration.toCommentedText());
+      out.print(found.configuration().toCommentedText());
+      found.notes().forEach(note -> out.println("# " + Texts.printable(note)));
       resources.forEach(resource -> out.print(explain(resource)));
       out.flush();
     }
@@ -116,11 +116,14 @@ final class ConfigCommand implements Callable<Integer> {
         .println("nereid: it cannot be served: " + Texts.printable(reason));
   }
 
-  private static String inJson(ModelConfiguration configuration, List<ResourceStatistics> resources)
-      throws IOException {
+  private static String inJson(Model found, List<ResourceStatistics> resources) throws IOException {
+    ModelConfiguration configuration = found.configuration();
     Map<String, Object> all = new LinkedHashMap<>();
     all.put("config", JSON.std.mapFrom(configuration.toJson()));
     all.put("values", configuration.values().stream().map(ConfigCommand::describe).toList());
+    if (!found.notes().isEmpty()) {
+      all.put("notes", found.notes());
+    }
     if (!resources.isEmpty()) {
       all.put("resources", resources.stream().map(ConfigCommand::describe).toList());
     }

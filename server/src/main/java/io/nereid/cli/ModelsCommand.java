@@ -294,6 +294,9 @@ final class ModelsCommand implements Callable<Integer> {
       loadUs.put("session", us(times.session()));
       loadUs.put("warm_up", us(times.warmUp()));
       object.put("load_us", loadUs);
+      if (!model.notes().isEmpty()) {
+        object.put("notes", model.notes());
+      }
       MemoryUsage memory = model.memoryUsage();
       Map<String, Object> memoryBytes = new LinkedHashMap<>();
       memoryBytes.put("weights", memory.weights());

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -52,6 +54,30 @@ class CheckCommandTest {
         1 models: 1 runs; by their configurations, no model file was opened (--load opens them)
         """,
         out);
+  }
+
+  /** The first bytes of a plan of TensorRT, with nothing behind them. */
+  static byte[] planOf(int major) {
+    byte[] plan = Arrays.copyOf("ftrt".getBytes(StandardCharsets.US_ASCII), 64);
+    plan[24] = (byte) major;
+    plan[25] = 6;
+    return plan;
+  }
+
+  @Test
+  void aPlanSaysWhichTensorRtBuiltItBeforeAnythingIsInstalled() throws IOException {
+    Path plan = model("plan", "platform: \"tensorrt_plan\"\n").resolve("model.plan");
+    Files.write(plan, planOf(11));
+    String out = check(0).out();
+    assertTrue(out.startsWith("plan (tensorrt): runs\n  note: 1/model.plan was built by"), out);
+    assertTrue(out.contains(" by TensorRT 11.6.0, and is executed by that version alone"), out);
+    String command = "NEREID_TENSORRT=11 ./nereid build model.onnx -o " + plan + ", or trtexec";
+    assertTrue(out.contains(command), out);
+    assertTrue(out.contains("of plans the first bytes were read (--load opens them)"), out);
+    Files.write(plan, planOf(8));
+    out = check(1).out();
+    assertTrue(out.startsWith("plan (tensorrt): refused\n  refused: "), out);
+    assertTrue(out.contains("built by TensorRT 8.6.0, expected one of TensorRT 10 or 11"), out);
   }
 
   @Test

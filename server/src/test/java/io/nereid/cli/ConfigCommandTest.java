@@ -49,6 +49,26 @@ class ConfigCommandTest {
     assertEquals("", cli.err());
   }
 
+  @Test
+  void aPlanSaysWhichTensorRtBuiltItAlsoWhereItCannotBeServed() throws IOException {
+    Path version = Files.createDirectories(directory.resolve("plan/1"));
+    Files.write(version.resolve("model.plan"), CheckCommandTest.planOf(10));
+    Files.writeString(
+        version.resolveSibling("config.pbtxt"),
+        """
+        platform: "tensorrt_plan"
+        input { name: "IN" data_type: TYPE_FP32 dims: 4 }
+        output { name: "OUT" data_type: TYPE_FP32 dims: 4 }
+        """);
+    assertEquals(1, cli.run("config", "plan", "--repository", directory.toString()));
+    assertTrue(cli.out().contains("\n# 1/model.plan was built by TensorRT 10.6.0"), cli.out());
+    assertTrue(cli.err().contains("it cannot be served: "), cli.err());
+    CommandLineRun json = new CommandLineRun();
+    assertEquals(1, json.run("config", "plan", "--repository", directory.toString(), "--json"));
+    String note = ((List<?>) JSON.std.mapFrom(json.out()).get("notes")).getFirst().toString();
+    assertTrue(note.startsWith("1/model.plan was built by TensorRT 10.6.0"), note);
+  }
+
   private static final String SHARING =
       """
       max_batch_size: 2

@@ -1,6 +1,7 @@
 package io.nereid.model;
 
 import io.nereid.tensor.DeviceMemory;
+import io.nereid.types.NereidException;
 import java.util.List;
 import java.util.Optional;
 
@@ -33,6 +34,18 @@ public interface Backend {
    */
   default Backend forModel(ModelSpec spec) {
     return this;
+  }
+
+  /**
+   * What the first bytes of a model's files tell, in sentences for people. It touches no device and
+   * needs no library of a vendor, so that it can be asked on any machine, also of a model whose
+   * load failed.
+   *
+   * @param spec with the backend's parameters; inputs and outputs may be missing in it
+   * @throws NereidException when the backend cannot take the files, on no machine
+   */
+  default List<String> inspect(ModelSpec spec) {
+    return List.of();
   }
 
   /**

@@ -2,6 +2,7 @@ package io.nereid.tensorrt;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.bytedeco.tensorrt.nvinfer.Dims64;
@@ -55,7 +56,7 @@ final class BoundContext implements AutoCloseable {
 
   /** What TensorRT refuses here it only logs. */
   private void giveActivations(DevicePool.Block activations) {
-    List<String> log = TensorRtLog.newList();
+    List<String> log = new ArrayList<>();
     TensorRtLog.errorsOf(
         log,
         () -> {
@@ -162,7 +163,7 @@ final class BoundContext implements AutoCloseable {
         output.allocator().reset();
       }
     }
-    List<String> log = TensorRtLog.newList();
+    List<String> log = new ArrayList<>();
     boolean enqueued = TensorRtLog.errorsOf(log, () -> context.enqueueV3(stream.handle()));
     for (Binding output : bindings.outputs()) {
       if (output.allocator() != null && output.allocator().failure() != null) {
@@ -179,7 +180,7 @@ final class BoundContext implements AutoCloseable {
   }
 
   private static void require(Call call, String what) {
-    List<String> log = TensorRtLog.newList();
+    List<String> log = new ArrayList<>();
     if (!TensorRtLog.errorsOf(log, call::run)) {
       throw failure(what, log);
     }

@@ -56,6 +56,24 @@ public final class CudaRuntime {
     return gpus;
   }
 
+  /**
+   * One of them.
+   *
+   * @throws NereidException when there is none of the number
+   */
+  public Gpu device(int number) {
+    return gpus.stream()
+        .filter(gpu -> gpu.number() == number)
+        .findFirst()
+        .orElseThrow(() ->
+            new NereidException(
+                StatusCode.INVALID_ARGUMENT,
+                "expected one of the GPUs "
+                    + gpus.stream().map(Gpu::number).toList()
+                    + ", got "
+                    + number));
+  }
+
   /** What CUDA the driver supports, such as {@code 13.0}. */
   public String driverVersion() {
     return driver.cudaVersion();

@@ -4,6 +4,7 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -38,10 +39,7 @@ final class Engine implements AutoCloseable {
     PlanFailure failure = new PlanFailure(model, options.plan(), library.version(), device);
     try (PlanFile file = new PlanFile(options.plan())) {
       MemorySegment bytes = file.bytes();
-      if (!PlanFile.isPlan(bytes)) {
-        throw failure.notAPlan(bytes.byteSize());
-      }
-      Optional<TensorRtVersion> builtBy = PlanFile.version(bytes);
+      Optional<TensorRtVersion> builtBy = file.check(model, options.versionCompatible());
       if (!options.versionCompatible()
           && builtBy.isPresent()
           && !builtBy.get().equals(library.version())) {
@@ -69,7 +67,7 @@ final class Engine implements AutoCloseable {
       MemorySegment bytes,
       Optional<TensorRtVersion> builtBy,
       PlanFailure failure) {
-    List<String> log = TensorRtLog.newList();
+    List<String> log = new ArrayList<>();
     IRuntime runtime =
         TensorRtLog.errorsOf(log, () -> nvinfer.createInferRuntime(TensorRtLog.instance()));
     // Where CUDA does not work, what it returns is not null and ends the process when it is used:
@@ -179,7 +177,7 @@ final class Engine implements AutoCloseable {
 
   /** A context without memory for activations; who asked deletes it. */
   synchronized IExecutionContext newContext() {
-    List<String> log = TensorRtLog.newList();
+    List<String> log = new ArrayList<>();
     IExecutionContext context =
         made(
             device,

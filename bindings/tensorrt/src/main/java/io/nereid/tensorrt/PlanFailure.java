@@ -36,13 +36,25 @@ final class PlanFailure {
     this.device = device;
   }
 
-  /** It begins in a way that no plan does. */
-  NereidException notAPlan(long byteSize) {
-    return failure(
-        "expected a plan of TensorRT 8.6 or later, got a file of "
-            + byteSize
-            + " bytes that does not begin like one (an ONNX file, a file that is cut off?): build a"
-            + " plan from the model's ONNX file");
+  /** No TensorRT that is served could read it, for the reason that is given. */
+  static NereidException unusable(String model, Path plan, TensorRtMajor major, String why) {
+    return unusable(model, plan, major, why, "");
+  }
+
+  /** The same with flags for the command that builds the plan anew. */
+  static NereidException unusable(
+      String model, Path plan, TensorRtMajor major, String why, String flags) {
+    return unusableWeights(model, plan, why + ": " + buildCommand(major, plan) + flags);
+  }
+
+  /** The weights beside it do not fit. */
+  static NereidException unusableWeights(String model, Path plan, String why) {
+    return new NereidException(StatusCode.FAILED_PRECONDITION, title(model, plan) + why);
+  }
+
+  /** The command that builds a plan anew. */
+  static String buildCommand(TensorRtMajor major, Path plan) {
+    return major.setting() + "./nereid build model.onnx -o " + plan;
   }
 
   /** Another version built it, and it brings no code of its own to run it. */
@@ -115,7 +127,13 @@ final class PlanFailure {
     if (isOutOfMemory(all)) {
       return new NereidException(
           StatusCode.RESOURCE_EXHAUSTED,
-          title() + "GPU " + device.number() + " (" + device.name() + ") is out of memory: " + all);
+          title(model, plan)
+              + "GPU "
+              + device.number()
+              + " ("
+              + device.name()
+              + ") is out of memory: "
+              + all);
     }
     return failure(
         "TensorRT "
@@ -144,17 +162,10 @@ final class PlanFailure {
   }
 
   private NereidException failure(String message) {
-    return new NereidException(
-        StatusCode.FAILED_PRECONDITION,
-        title()
-            + message
-            + ": "
-            + TensorRtMajor.HERE.setting()
-            + "./nereid build model.onnx -o "
-            + plan);
+    return unusable(model, plan, TensorRtMajor.HERE, message);
   }
 
-  private String title() {
+  private static String title(String model, Path plan) {
     return "model '" + model + "' (" + plan + "): ";
   }
 }

@@ -10,15 +10,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * A plan, mapped until this is closed. Its first bytes are read here, as far as NVIDIA's own tools
- * read them: a tag, the number of the format, and the version of TensorRT that built it. The GPU
- * that it is for is not among them.
+ * A plan, mapped until this is closed. Its header is read here and nowhere else, as far as NVIDIA's
+ * own tools read it: a tag, the number of the format, and the version of TensorRT that built it.
+ * The GPU that it is for, and how it was built, stand in no place that is published. No library of
+ * NVIDIA's is needed. Any thread may call this.
  */
 final class PlanFile implements AutoCloseable {
 
@@ -33,10 +33,12 @@ final class PlanFile implements AutoCloseable {
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  private final Path path;
   private final Arena arena = Arena.ofShared();
   private final MemorySegment bytes;
 
   PlanFile(Path path) {
+    this.path = path;
     boolean open = false;
     try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
       bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
@@ -71,13 +73,80 @@ final class PlanFile implements AutoCloseable {
             Byte.toUnsignedInt(plan.get(JAVA_BYTE, VERSION_AT + 2))));
   }
 
-  /** The version that built the plan in a file; empty: it is none, or cannot be read. */
-  static Optional<TensorRtVersion> versionOf(String path) {
-    try (PlanFile file = new PlanFile(Path.of(path))) {
-      return version(file.bytes());
-    } catch (NereidException | InvalidPathException e) {
-      return Optional.empty();
+  /**
+   * The version that built it; empty when its format is not known.
+   *
+   * @param model for messages
+   * @param movable whether it may be of a version that is not installed
+   * @throws NereidException when no TensorRT that is served can execute it
+   */
+  Optional<TensorRtVersion> check(String model, boolean movable) {
+    if (!isPlan(bytes)) {
+      throw PlanFailure.unusable(
+          model,
+          path,
+          TensorRtMajor.HERE,
+          "expected a plan of TensorRT 8.6 or later, got a file of "
+              + bytes.byteSize()
+              + " bytes that does not begin like one ("
+              + guess()
+              + "): build a plan from the model's ONNX file");
     }
+    Optional<TensorRtVersion> built = version(bytes);
+    if (!movable && built.isPresent() && TensorRtMajor.of(built.get()).isEmpty()) {
+      throw PlanFailure.unusable(
+          model,
+          path,
+          TensorRtMajor.HERE,
+          "the plan was built by TensorRT "
+              + built.get()
+              + ", expected one of TensorRT 10 or 11: rebuild it");
+    }
+    return built;
+  }
+
+  /** Something that often lies where a plan is expected. */
+  private String guess() {
+    long metadata = bytes.byteSize() < Integer.BYTES ? 0 : bytes.get(INT, 0);
+    long plan = Integer.BYTES + metadata;
+    if (metadata > 0 && plan < bytes.byteSize() && isPlan(bytes.asSlice(plan))) {
+      return "Ultralytics' export puts its own "
+          + plan
+          + " bytes before the plan: tail -c +"
+          + (plan + 1)
+          + " cuts them off";
+    }
+    return "an ONNX file, a file that is cut off?";
+  }
+
+  /** The version that built a model's plan, as {@link #check} tells. */
+  static Optional<TensorRtVersion> builtBy(String model, TensorRtOptions options) {
+    try (PlanFile file = new PlanFile(options.plan())) {
+      return file.check(model, options.versionCompatible());
+    }
+  }
+
+  /** The same in words, with what to do where it cannot run. */
+  static String inspect(String model, TensorRtOptions options) {
+    Path plan = options.plan();
+    Optional<TensorRtVersion> built = builtBy(model, options);
+    String name =
+        plan.subpath(Math.max(0, plan.getNameCount() - 2), plan.getNameCount()).toString();
+    if (built.isEmpty()) {
+      return name + " is a plan in a format that is not known here: only TensorRT can read it";
+    }
+    TensorRtMajor major = TensorRtMajor.of(built.get()).orElse(TensorRtMajor.HERE);
+    return name
+        + " was built by TensorRT "
+        + built.get()
+        + ", and is executed by "
+        + (options.versionCompatible() ? "that or a later version" : "that version alone")
+        + ", on a GPU with CUDA "
+        + major.cuda()
+        + " (its header does not tell for which GPUs); where another is installed: "
+        + PlanFailure.buildCommand(major, plan)
+        + ", or trtexec --onnx=model.onnx --saveEngine="
+        + plan;
   }
 
   @Override

@@ -6,6 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,7 +36,7 @@ public final class Plugins {
             StatusCode.NOT_FOUND,
             "there is no library of plugins at " + library + ", which " + namedBy + " names");
       }
-      List<String> log = TensorRtLog.newList();
+      List<String> log = new ArrayList<>();
       // In the process's registry, not a runtime's, which would go with the runtime.
       Pointer handle =
           TensorRtLog.errorsOf(

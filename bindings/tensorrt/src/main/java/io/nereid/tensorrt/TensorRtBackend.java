@@ -61,15 +61,24 @@ public final class TensorRtBackend implements Backend {
    */
   @Override
   public Backend forModel(ModelSpec spec) {
-    String plan = spec.parameters().getOrDefault(TensorRtOptions.MODEL_PATH, "");
-    boolean isOthers =
-        PlanFile.versionOf(plan).stream().anyMatch(built -> built.major() == OtherMajor.number());
-    Optional<OtherMajor> other = isOthers ? OtherMajor.find() : Optional.empty();
-    boolean movable = "true".equals(spec.parameters().get("version_compatible"));
-    return other
-        .filter(there -> !movable || there.missing().isEmpty())
-        .map(OtherMajor::newBackend)
-        .orElse(this);
+    TensorRtOptions options = TensorRtOptions.of(spec);
+    Optional<TensorRtVersion> built = PlanFile.builtBy(spec.name(), options);
+    Optional<OtherMajor> other =
+        built.filter(by -> by.major() == OtherMajor.number()).flatMap(by -> OtherMajor.find());
+    boolean movable = options.versionCompatible();
+    Optional<OtherMajor> chosen = other.filter(there -> !movable || there.missing().isEmpty());
+    Optional<?> missing = chosen.isPresent() ? chosen.get().missing() : TensorRtLibrary.missing();
+    missing.ifPresent(what -> {
+      String by = built.map(TensorRtVersion::toString).orElse("of an unknown version");
+      throw new NereidException(
+          StatusCode.UNAVAILABLE, what + "; the plan was built by TensorRT " + by);
+    });
+    return chosen.map(OtherMajor::newBackend).orElse(this);
+  }
+
+  @Override
+  public List<String> inspect(ModelSpec spec) {
+    return List.of(PlanFile.inspect(spec.name(), TensorRtOptions.of(spec)));
   }
 
   @Override
@@ -134,21 +143,7 @@ public final class TensorRtBackend implements Backend {
             .findFirst()
             .map(List::getFirst)
             .orElse(0);
-    return device(number);
-  }
-
-  private static Gpu device(int number) {
-    List<Gpu> devices = TensorRtLibrary.load().cuda().devices();
-    return devices.stream()
-        .filter(device -> device.number() == number)
-        .findFirst()
-        .orElseThrow(() ->
-            new NereidException(
-                StatusCode.INVALID_ARGUMENT,
-                "expected the number of a GPU from 0 to "
-                    + (devices.size() - 1)
-                    + " in the instance group's gpus, got "
-                    + number));
+    return TensorRtLibrary.load().cuda().device(number);
   }
 
   @Override
@@ -167,7 +162,8 @@ public final class TensorRtBackend implements Backend {
                         + placement.group().kind()
                         + ", and plans run on GPUs alone: expected KIND_GPU or KIND_AUTO"));
     TensorRtOptions options = TensorRtOptions.of(spec);
-    Engines.Use use = Engines.use(spec.name(), options, device(device));
+    Engines.Use use =
+        Engines.use(spec.name(), options, TensorRtLibrary.load().cuda().device(device));
     boolean opened = false;
     try {
       new EngineSignature(spec.name(), use.engine().description()).check(spec);

@@ -2,7 +2,6 @@ package io.nereid.tensorrt;
 
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.bytedeco.tensorrt.nvinfer.ILogger;
@@ -45,11 +44,6 @@ final class TensorRtLog {
     } finally {
       ERRORS.set(outer);
     }
-  }
-
-  /** As {@link #errorsOf}, with a new list. */
-  static List<String> newList() {
-    return new ArrayList<>();
   }
 
   private static void log(Severity severity, String message) {

@@ -56,6 +56,14 @@ public enum TensorRtMajor {
           HERE == TEN ? void.class : boolean.class,
           int.class);
 
+  /** Version 11 tells figures of an engine by their numbers. */
+  private static final Optional<MethodHandle> STATISTIC =
+      HERE == TEN
+          ? Optional.empty()
+          : Optional.of(find(ICudaEngine.class, "getEngineStat", long.class, int.class));
+
+  private static final int STRIPPED_WEIGHTS = 1;
+
   private final int number;
   private final int cuda;
   private final TensorRtVersion oldest;
@@ -64,6 +72,16 @@ public enum TensorRtMajor {
     this.number = number;
     this.cuda = cuda;
     this.oldest = oldest;
+  }
+
+  /** The one of a version; empty: it is not served. */
+  static Optional<TensorRtMajor> of(TensorRtVersion version) {
+    return Arrays.stream(values()).filter(one -> one.number == version.major()).findFirst();
+  }
+
+  /** The major version of the CUDA that it is built for. */
+  int cuda() {
+    return cuda;
   }
 
   /** The major version of plans and libraries. */
@@ -155,6 +173,11 @@ public enum TensorRtMajor {
       return new long[0];
     }
     return copy;
+  }
+
+  /** Bytes of the weights that a plan was stripped of; -1: none, or this version does not tell. */
+  static long strippedBytes(ICudaEngine engine) {
+    return STATISTIC.isEmpty() ? -1 : (long) invoke(STATISTIC.get(), engine, STRIPPED_WEIGHTS);
   }
 
   /** Limits the streams that an engine uses beside the caller's. */

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -50,8 +51,9 @@ public final class NetworkBuilder implements AutoCloseable {
   /** What one write to a file takes at most. */
   private static final long CHUNK_BYTES = 1 << 30;
 
-  private final List<String> log = TensorRtLog.newList();
+  private final List<String> log = new ArrayList<>();
   private final Arena weights = Arena.ofShared();
+  private MemorySegment last; // the constant that was added last
   private final IBuilder builder;
   private final INetworkDefinition network;
   private final IBuilderConfig config;
@@ -103,9 +105,22 @@ public final class NetworkBuilder implements AutoCloseable {
     }
   }
 
+  /** Adds a constant of FP32 with a name, by which it can be refitted. */
+  public ITensor weights(String name, float[] values, long... sizes) {
+    ITensor constant = constant(values, sizes);
+    try (Weights all = new Weights()) {
+      all.type(DataType.kFLOAT).values(NativePointer.of(last)).count(values.length);
+      if (!network.setWeightsName(all, name)) {
+        throw failure("name weights");
+      }
+    }
+    return constant;
+  }
+
   /** Adds a constant of FP32. */
   public ITensor constant(float[] values, long... sizes) {
     MemorySegment kept = weights.allocateFrom(ValueLayout.JAVA_FLOAT, values);
+    last = kept;
     try (Dims64 dims = dims64(sizes);
         Weights all = new Weights()) {
       all.type(DataType.kFLOAT).values(NativePointer.of(kept)).count(values.length);

@@ -126,9 +126,4 @@ class PlanFailureTest {
             + " /models/m/1/model.plan",
         failure.unreadable(Optional.of(HERE), List.of()));
   }
-
-  @Test
-  void whatIsNoPlanIsSaidToBeNone() {
-    assertTrue(failure.notAPlan(12).getMessage().contains("got a file of 12 bytes"));
-  }
 }

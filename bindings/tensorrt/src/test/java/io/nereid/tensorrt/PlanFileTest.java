@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -13,7 +14,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -68,5 +71,85 @@ class PlanFileTest {
     NereidException e =
         assertThrows(NereidException.class, () -> new PlanFile(directory.resolve("none")));
     assertEquals(StatusCode.NOT_FOUND, e.code());
+  }
+
+  /** The header of a plan, with something changed, in a model that a repository might have. */
+  private static String said(Path directory, byte[] bytes, boolean movable) throws IOException {
+    Path plan = Files.write(directory.resolve("model.plan"), bytes);
+    ModelSpec spec =
+        ModelSpec.builder("m")
+            .backend("tensorrt")
+            .parameter("model_path", plan.toString())
+            .parameter("version_compatible", Boolean.toString(movable))
+            .build();
+    try {
+      List<String> notes = new TensorRtBackend().inspect(spec);
+      assertEquals(1, notes.size());
+      return notes.getFirst();
+    } catch (NereidException e) {
+      assertEquals(StatusCode.FAILED_PRECONDITION, e.code());
+      return e.getMessage();
+    }
+  }
+
+  @Test
+  void aPlanIsToldByItsHeaderAlone(@TempDir Path directory) throws IOException {
+    byte[] ten = header();
+    String said = said(directory, ten, false);
+    String command = "./nereid build model.onnx -o " + directory.resolve("model.plan");
+    assertTrue(
+        said.contains("/model.plan was built by TensorRT 10.6.0, and is executed by that"), said);
+    assertTrue(said.contains(" alone, on a GPU with CUDA 12 "), said);
+    assertTrue(said.contains("installed: " + command + ", or trtexec --onnx=model.onnx"), said);
+    assertTrue(said(directory, ten, true).contains("by that or a later version,"));
+    byte[] eleven = header();
+    eleven[24] = 11;
+    said = said(directory, eleven, false);
+    assertTrue(said.contains("built by TensorRT 11.6.0"), said);
+    assertTrue(said.contains("CUDA 13 "), said);
+    assertTrue(said.contains("installed: NEREID_TENSORRT=11 " + command), said);
+    byte[] strange = header();
+    strange[4] = 1;
+    assertTrue(said(directory, strange, false).contains("a format that is not known here"));
+  }
+
+  @Test
+  void aPlanThatNoServedVersionExecutesIsRefusedByItsHeader(@TempDir Path directory)
+      throws IOException {
+    byte[] old = header();
+    old[24] = 8;
+    String said = said(directory, old, false);
+    String expected = "built by TensorRT 8.6.0, expected one of TensorRT 10 or 11: rebuild it";
+    assertTrue(said.contains(expected), said);
+    assertFalse(said(directory, old, true).contains("expected"), "it may bring its own runtime");
+    said = said(directory, new byte[12], false);
+    assertTrue(said.contains("got a file of 12 bytes that does not begin like one"), said);
+    assertTrue(said.endsWith("./nereid build model.onnx -o " + directory.resolve("model.plan")));
+  }
+
+  @Test
+  void metadataBeforeThePlanIsToldApart(@TempDir Path directory) throws IOException {
+    byte[] metadata = "{\"task\": \"detect\"}".getBytes(StandardCharsets.US_ASCII);
+    byte[] plan = header();
+    byte[] file = new byte[4 + metadata.length + plan.length];
+    file[0] = (byte) metadata.length;
+    System.arraycopy(metadata, 0, file, 4, metadata.length);
+    System.arraycopy(plan, 0, file, 4 + metadata.length, plan.length);
+    String said = said(directory, file, false);
+    assertTrue(said.contains("tail -c +" + (5 + metadata.length) + " cuts them off"), said);
+  }
+
+  @Test
+  void aHeaderOfRandomBytesIsRefusedInWords(@TempDir Path directory) throws IOException {
+    Random random = new Random(47);
+    for (int i = 0; i < 1000; i++) {
+      byte[] bytes = Arrays.copyOf(header(), random.nextInt(64));
+      for (int j = random.nextInt(4); j >= 0 && bytes.length > 0; j--) {
+        bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
+      }
+      String said = said(directory, bytes, random.nextBoolean());
+      assertEquals(1, said.lines().count(), said);
+      assertTrue(said.contains("plan"), said);
+    }
   }
 }

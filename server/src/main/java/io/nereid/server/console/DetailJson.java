@@ -47,6 +47,8 @@ final class DetailJson {
     ConsoleJson.text(json.ascii("\",\"reason\":"), reason);
     ConsoleJson.place(json.ascii(",\"place\":"), reason);
     ConsoleJson.text(json.ascii(",\"examples\":"), examples);
+    json.ascii(",\"notes\":");
+    ConsoleJson.array(json, model.notes(), json::string);
     try {
       loaded(model, model.spec(), json);
     } catch (NereidException | IllegalStateException e) {

@@ -63,7 +63,7 @@ class Series {
 
 class Live {
   /** @param {import('./main.js').Context} context */
-  constructor({place, about, signal}) {
+  constructor({place, about, signal, model}) {
     this.name = place.model ?? '';
     this.about = about;
     this.tide = new Tide(false, this.name);
@@ -84,7 +84,8 @@ class Live {
     this.facts = h('dl', {className: 'facts'});
     this.table = h('tbody');
     this.element = modelHead(place, h('div', {}, this.lead,
-      h('div', {className: 'row'}, this.state, this.actions), this.versions, this.trouble));
+      h('div', {className: 'row'}, this.state, this.actions), this.versions,
+      ...(model?.notes ?? []).map((/** @type {string} */ note) => h('p', {className: 'soft'}, note)), this.trouble));
     signal.addEventListener('abort', () => [this.heat, ...this.series.map(series => series.plot)].forEach(plot => plot.close()));
   }
 

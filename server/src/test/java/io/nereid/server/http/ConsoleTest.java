@@ -21,6 +21,7 @@ import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -274,6 +275,21 @@ class ConsoleTest {
       client.get("/api/models/none").expect(404);
       client.get("/api/models/FP32/versions/2").expect(404);
       client.post("/api/models/FP32", "{}").expect(405);
+    }
+  }
+
+  @Test
+  void aPlanThatCannotBeServedSaysWhichTensorRtBuiltIt(@TempDir Path models) throws IOException {
+    Path version = Files.createDirectories(models.resolve("m/1"));
+    byte[] plan = Arrays.copyOf("ftrt".getBytes(StandardCharsets.US_ASCII), 64);
+    plan[24] = 10;
+    Files.write(version.resolve("model.plan"), plan);
+    try (TestServer server = new TestServer(Nereid.open(models), WITH_CONSOLE, state -> state);
+        RawClient client = server.connect()) {
+      Map<String, Object> model = json(client.get("/api/models/m").expect(200));
+      assertEquals("FAILED", model.get("state"));
+      String note = list(model.get("notes")).getFirst().toString();
+      assertTrue(note.startsWith("1/model.plan was built by TensorRT 10.0.0"), note);
     }
   }
 

@@ -2,6 +2,8 @@ package io.nereid.internal.model;
 
 import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.backend.PluginSearch;
+import io.nereid.internal.config.ModelDraft;
+import io.nereid.internal.config.PluginDraft;
 import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.model.Backend;
@@ -11,6 +13,7 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.ServiceConfigurationError;
@@ -89,6 +92,19 @@ final class BackendFinder {
 
   private static Optional<Backend> announced(String name) {
     return announced(ServiceLoader.load(Backend.class).iterator(), Backend::name, name);
+  }
+
+  /** What the backend in Java of a model says of its files; nothing where it has none. */
+  static List<String> inspect(ModelDraft draft) {
+    Optional<ModelSpec> spec =
+        switch (draft) {
+          case ModelDraft.Whole whole -> Optional.of(whole.spec());
+          case ModelDraft.Partial partial -> Optional.of(partial.opening());
+          case ModelDraft.Broken _, PluginDraft _ -> Optional.empty();
+        };
+    return spec.flatMap(
+            one -> one.backend().or(() -> announced(one.backendName())).map(b -> b.inspect(one)))
+        .orElse(List.of());
   }
 
   /** True if there is a backend in Java of this name, or class. */

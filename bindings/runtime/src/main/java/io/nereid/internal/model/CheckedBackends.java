@@ -1,6 +1,7 @@
 package io.nereid.internal.model;
 
 import io.nereid.internal.backend.PluginSearch;
+import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.ReadOptions;
 import io.nereid.model.PluginOptions;
 import io.nereid.types.NereidException;
@@ -29,6 +30,15 @@ public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.A
   public CheckedBackends(PluginOptions options) {
     this.options = options;
     search = new PluginSearch(options);
+  }
+
+  /**
+   * What the backend of a version says of its files.
+   *
+   * @throws NereidException when it cannot take them
+   */
+  public static List<String> inspect(ModelDraft version) {
+    return BackendFinder.inspect(version);
   }
 
   /** The plug-ins that it needs and that are here, in words. */

@@ -165,6 +165,18 @@ public final class ModelEntry {
   }
 
   /**
+   * What the backend says of the files that were loaded last; nothing where it cannot read them.
+   */
+  public List<String> notes() {
+    ModelDraft tried = attempted;
+    try {
+      return tried == null ? List.of() : BackendFinder.inspect(tried);
+    } catch (NereidException e) {
+      return List.of(); // the load's own failure says it
+    }
+  }
+
+  /**
    * The steps of the graph that an ensemble is served with or, while it is not available, would be
    * served with; none for other models, and for what was unloaded.
    */

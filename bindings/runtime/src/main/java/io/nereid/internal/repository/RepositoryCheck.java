@@ -13,6 +13,7 @@ import io.nereid.model.Ensemble;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.PluginOptions;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.types.NereidException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,6 +80,7 @@ public final class RepositoryCheck {
         }
         case ModelDraft.Partial partial -> backend = partial.opening().backendName();
       }
+      refused |= addFiles(version, findings);
     }
     for (String plugin : backends.found()) {
       findings.add(new Finding(Kind.PLUGIN, place, "runs with the plug-in for " + plugin));
@@ -126,8 +128,18 @@ public final class RepositoryCheck {
       findings.add(
           new Finding(Kind.NOTE, "", "its responses are kept when the server has --cache-config"));
     }
-    if (spec.backendName().equals("tensorrt")) {
-      findings.add(new Finding(Kind.NOTE, "", "it needs a GPU, and NVIDIA's libraries"));
+  }
+
+  /** True if the backend cannot take the model's files. */
+  private static boolean addFiles(ModelDraft version, List<Finding> findings) {
+    try {
+      for (String note : CheckedBackends.inspect(version)) {
+        findings.add(new Finding(Kind.NOTE, "", note));
+      }
+      return false;
+    } catch (NereidException e) {
+      findings.add(new Finding(Kind.REFUSED, "", e.getMessage()));
+      return true;
     }
   }
 }

@@ -41,7 +41,7 @@ public final class EngineBuilder {
       library.loadParser();
     }
     BuilderResource.require(library, options);
-    Gpu device = device(library, options.device());
+    Gpu device = library.cuda().device(options.device());
     CudaRuntime.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
     long startNs = System.nanoTime();
     BuildLog log = BuildLog.create();
@@ -71,19 +71,6 @@ public final class EngineBuilder {
         NativeObjects.delete(builder);
       }
     }
-  }
-
-  private static Gpu device(TensorRtLibrary library, int number) {
-    return library.cuda().devices().stream()
-        .filter(device -> device.number() == number)
-        .findFirst()
-        .orElseThrow(() ->
-            new NereidException(
-                StatusCode.INVALID_ARGUMENT,
-                "expected one of the GPUs "
-                    + library.cuda().devices().stream().map(Gpu::number).toList()
-                    + ", got "
-                    + number));
   }
 
   private static IHostMemory serialized(
