@@ -8,6 +8,7 @@ module io.nereid.tensorrt {
   requires transitive org.bytedeco.cuda;
   requires transitive org.bytedeco.javacpp;
   requires transitive org.bytedeco.tensorrt;
+  requires tools.jackson.core;
 
   exports io.nereid.tensorrt;
   exports io.nereid.tensorrt.builder;

@@ -272,6 +272,11 @@ final class BuildCommand implements Callable<Integer> {
     private boolean refit;
 
     @Option(
+        names = "--strip",
+        description = "Leave the weights out, for model.onnx or model.safetensors beside the plan.")
+    private boolean strip;
+
+    @Option(
         names = "--plugin",
         paramLabel = "FILE",
         description = "A library with plugins that the model needs; who serves it names it, too.")
@@ -315,6 +320,7 @@ final class BuildCommand implements Callable<Integer> {
             .weightStreaming(weightStreaming)
             .sparse(sparse)
             .refittable(refit)
+            .stripped(strip)
             .plugins(plugins)
             .device(device)
             .build();

@@ -46,7 +46,7 @@ final class Engine implements AutoCloseable {
         throw failure.otherVersion(builtBy.get());
       }
       CudaRuntime.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
-      return load(library, options, device, bytes, builtBy, failure);
+      return load(model, library, options, device, bytes, builtBy, failure);
     }
   }
 
@@ -61,6 +61,7 @@ final class Engine implements AutoCloseable {
   }
 
   private static Engine load(
+      String model,
       TensorRtLibrary library,
       TensorRtOptions options,
       Gpu device,
@@ -93,8 +94,9 @@ final class Engine implements AutoCloseable {
       if (engine == null || engine.isNull()) {
         throw failure.unreadable(builtBy, log);
       }
+      Refit.apply(model, options, engine, log);
       stream(engine, options, device, log);
-      Engine loaded = new Engine(device, runtime, engine, bytes.byteSize());
+      Engine loaded = new Engine(device, runtime, engine, weightBytes(options, bytes.byteSize()));
       engine = null;
       return loaded;
     } catch (RuntimeException | Error e) {
@@ -102,6 +104,12 @@ final class Engine implements AutoCloseable {
       NativeObjects.delete(runtime);
       throw e;
     }
+  }
+
+  /** The size of the plan's file, or of that with its weights where those are elsewhere. */
+  private static long weightBytes(TensorRtOptions options, long planBytes) {
+    return Math.max(
+        planBytes, options.weights().map(one -> one.file().toFile().length()).orElse(0L));
   }
 
   /**

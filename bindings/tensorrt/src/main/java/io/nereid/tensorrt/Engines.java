@@ -3,11 +3,15 @@ package io.nereid.tensorrt;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The engines that are loaded, each with how many use it: all instances of a model on a device
@@ -20,13 +24,25 @@ final class Engines {
   /** What two plans must have in common to be one engine. */
   private record Key(
       Path plan,
-      Object file,
-      Object modified,
-      long byteSize,
+      List<Stamp> files,
+      Optional<PlanWeights> weights,
       int device,
       boolean versionCompatible,
       boolean weightStreaming,
       long weightBudgetBytes) {}
+
+  /** A file as it was when it was looked at. */
+  private record Stamp(Path file, Object identity, Object modified, long byteSize) {
+
+    static Stamp of(Path file) {
+      try {
+        BasicFileAttributes now = Files.readAttributes(file, BasicFileAttributes.class);
+        return new Stamp(file, now.fileKey(), now.lastModifiedTime(), now.size());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+  }
 
   private static final class Entry {
     private Engine engine;
@@ -122,20 +138,27 @@ final class Engines {
 
   private static Key key(String model, TensorRtOptions options, Gpu device) {
     try {
-      Path real = options.plan().toRealPath();
-      BasicFileAttributes file = Files.readAttributes(real, BasicFileAttributes.class);
       return new Key(
-          real,
-          file.fileKey(),
-          file.lastModifiedTime(),
-          file.size(),
+          options.plan().toRealPath(),
+          stamps(options),
+          options.weights(),
           device.number(),
           options.versionCompatible(),
           options.weightStreaming(),
           options.weightBudgetBytes());
-    } catch (IOException e) {
+    } catch (IOException | UncheckedIOException e) {
       throw new NereidException(
           StatusCode.NOT_FOUND, "model '" + model + "': cannot read the plan " + options.plan(), e);
+    }
+  }
+
+  /** The plan; with weights of their own all files beside it: ONNX files may name more of them. */
+  private static List<Stamp> stamps(TensorRtOptions options) throws IOException {
+    if (options.weights().isEmpty()) {
+      return List.of(Stamp.of(options.plan().toRealPath()));
+    }
+    try (Stream<Path> files = Files.list(options.plan().toAbsolutePath().getParent())) {
+      return files.filter(Files::isRegularFile).sorted().map(Stamp::of).toList();
     }
   }
 

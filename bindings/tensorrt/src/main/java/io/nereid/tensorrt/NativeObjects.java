@@ -1,7 +1,6 @@
 package io.nereid.tensorrt;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -9,8 +8,11 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.function.IntFunction;
+import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.INoCopy;
+import org.bytedeco.tensorrt.nvonnxparser.IParserError;
 
 /**
  * Deletes TensorRT's objects. TensorRT 10 has no functions for that, C++ deletes them, and JavaCPP
@@ -23,7 +25,9 @@ public final class NativeObjects {
    * {@code INoCopy} as their first base, whose only virtual function is the destructor, and the
    * Itanium C++ ABI, which Linux uses, puts the deleting one behind the plain one.
    */
-  private static final long DELETING_DESTRUCTOR = JAVA_LONG.byteSize();
+  private static final int DELETING_DESTRUCTOR = 1;
+
+  private static final int SHOWN_ERRORS = 3;
 
   private static final MethodHandle DESTRUCTOR = destructor();
 
@@ -35,22 +39,49 @@ public final class NativeObjects {
    *
    * @param object the object; null, or a null pointer: nothing happens
    */
-  @SuppressWarnings("restricted")
   public static void delete(INoCopy object) {
     if (object == null || object.isNull()) {
       return;
     }
+    delete(object, DELETING_DESTRUCTOR);
+    object.setNull();
+  }
+
+  /**
+   * Deletes an object whose class has the destructor that frees it elsewhere in its virtual table.
+   *
+   * @param destructor its place there
+   */
+  @SuppressWarnings("restricted")
+  public static void delete(Pointer object, int destructor) {
     MemorySegment self = MemorySegment.ofAddress(object.address()).reinterpret(ADDRESS.byteSize());
-    MemorySegment table =
-        self.get(ADDRESS, 0).reinterpret(DELETING_DESTRUCTOR + ADDRESS.byteSize());
+    MemorySegment table = self.get(ADDRESS, 0).reinterpret((destructor + 1) * ADDRESS.byteSize());
     try {
-      DESTRUCTOR.invokeExact(table.get(ADDRESS, DELETING_DESTRUCTOR), self);
+      DESTRUCTOR.invokeExact(table.getAtIndex(ADDRESS, destructor), self);
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable t) {
       throw new IllegalStateException(t); // nothing checked can come out of a downcall
     }
-    object.setNull();
+  }
+
+  /** What a parser of ONNX files says was wrong. */
+  public static String errors(int count, IntFunction<IParserError> errors) {
+    StringBuilder text = new StringBuilder();
+    for (int i = 0; i < Math.min(count, SHOWN_ERRORS); i++) {
+      IParserError error = errors.apply(i);
+      text.append(i == 0 ? "" : "; ");
+      if (error.node() >= 0) {
+        text.append("node ").append(error.node());
+        text.append(" (").append(error.nodeOperator()).append(" '");
+        text.append(error.nodeName()).append("'): ");
+      }
+      text.append(error.desc());
+    }
+    if (count > SHOWN_ERRORS) {
+      text.append("; and ").append(count - SHOWN_ERRORS).append(" more");
+    }
+    return count == 0 ? "its parser does not say why" : text.toString();
   }
 
   /**

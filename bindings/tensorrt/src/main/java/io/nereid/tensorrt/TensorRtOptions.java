@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * A model's settings for this backend, from its parameters; docs/tensorrt.md lists them.
@@ -22,6 +23,7 @@ import java.util.Map;
  * @param versionCompatible whether the plan may be of another version and bring code to run it
  * @param weightStreaming whether weights may stay in the processor's memory
  * @param weightBudgetBytes device memory for weights that are streamed; -1: TensorRT's choice
+ * @param weights the file with the weights that the plan gets; empty: it keeps its own
  * @param plugins libraries of plugins
  */
 record TensorRtOptions(
@@ -35,6 +37,7 @@ record TensorRtOptions(
     boolean versionCompatible,
     boolean weightStreaming,
     long weightBudgetBytes,
+    Optional<PlanWeights> weights,
     List<Path> plugins) {
 
   /** The priority of streams, as the device orders them. */
@@ -79,6 +82,7 @@ record TensorRtOptions(
         reader.bool("version_compatible", false),
         !weights.isEmpty(),
         automatic ? -1 : reader.number("weight_streaming_bytes", 0, 0, Long.MAX_VALUE),
+        reader.weights(),
         reader.plugins());
   }
 
@@ -132,6 +136,15 @@ record TensorRtOptions(
                 "PRIORITY_MAX, PRIORITY_DEFAULT or PRIORITY_MIN",
                 "'" + text + "'");
       };
+    }
+
+    Optional<PlanWeights> weights() {
+      String written = text(PlanWeights.PARAMETER, "");
+      try {
+        return PlanWeights.of(plan(), written);
+      } catch (IllegalArgumentException e) {
+        throw invalid(PlanWeights.PARAMETER, e.getMessage(), "'" + written + "'");
+      }
     }
 
     List<Path> plugins() {

@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.bytedeco.tensorrt.global.nvinfer.BuilderFlag;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;
 import org.bytedeco.tensorrt.nvinfer.ITensor;
 import org.junit.jupiter.api.AfterEach;
@@ -195,6 +196,27 @@ class FaultSweepGpuTest extends GpuTest {
     }
     sequence();
     build();
+    refit();
+  }
+
+  /** A plan gets its weights from a file of safetensors, and one from an ONNX file. */
+  private void refit() throws IOException {
+    Path plan = plan(builder -> RefitGpuTest.weighted(builder, BuilderFlag.kREFIT));
+    Path weights = RefitGpuTest.weights(directory.resolve("model.safetensors"), 2, 0);
+    try (Nereid own = Nereid.create()) {
+      assertDoubles(own.load(doublerSpec(plan, 8).build()), 1);
+    } finally {
+      Files.delete(weights);
+    }
+    Path built = directory.resolve("built.plan");
+    try (Nereid own = Nereid.create()) {
+      own.load(
+          spec(built)
+              .parameter("weights", MODEL.getFileName().toString())
+              .input("image", io.nereid.types.DataType.FP32, -1, 8, 8)
+              .output("scores", io.nereid.types.DataType.FP32, -1, 10)
+              .build());
+    }
   }
 
   /** A state goes from one request to the next, and two of them are left when the model goes. */
@@ -217,12 +239,16 @@ class FaultSweepGpuTest extends GpuTest {
   /** As the command does it. */
   private void build() throws IOException {
     Path plan = directory.resolve("built.plan");
+    if (Files.notExists(directory.resolve("model.onnx"))) {
+      Files.copy(MODEL, directory.resolve("model.onnx"));
+    }
     Files.deleteIfExists(plan);
     // @start region="build"
     EngineBuilder.build(
         new OnnxFile(MODEL),
         BuildOptions.builder()
             .profiles(List.of(List.of(ShapeRange.parse("image=1x8x8:2x8x8:8x8x8"))))
+            .refittable(true)
             .timingCache(directory.resolve("timing.cache"))
             .build(),
         plan,

@@ -26,6 +26,7 @@ import java.util.Set;
  * @param weightStreaming whether weights may stay in host memory
  * @param sparse whether weights may be treated as sparse where they are
  * @param refittable whether weights can be replaced later
+ * @param stripped whether the plan is without its weights, which are given to it when it is loaded
  * @param timingCache a file of measurements to read, and to add to; it is made if need be
  * @param plugins libraries with plugins that the network needs; they are in the plan only if it is
  *     version-compatible
@@ -45,6 +46,7 @@ public record BuildOptions(
     boolean weightStreaming,
     boolean sparse,
     boolean refittable,
+    boolean stripped,
     Optional<Path> timingCache,
     List<Path> plugins,
     OptionalInt auxiliaryStreams,
@@ -99,6 +101,7 @@ public record BuildOptions(
     private boolean weightStreaming;
     private boolean sparse;
     private boolean refittable;
+    private boolean stripped;
     private Optional<Path> timingCache = Optional.empty();
     private List<Path> plugins = List.of();
     private OptionalInt auxiliaryStreams = OptionalInt.empty();
@@ -178,6 +181,12 @@ public record BuildOptions(
       return this;
     }
 
+    /** True if the plan is without its weights, which can be replaced then. */
+    public Builder stripped(boolean strip) {
+      stripped = strip;
+      return this;
+    }
+
     /** A file of measurements to read, and to add to. */
     public Builder timingCache(Path file) {
       timingCache = Optional.of(file);
@@ -217,6 +226,7 @@ public record BuildOptions(
           weightStreaming,
           sparse,
           refittable,
+          stripped,
           timingCache,
           plugins,
           auxiliaryStreams,

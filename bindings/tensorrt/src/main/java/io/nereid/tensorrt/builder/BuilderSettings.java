@@ -36,7 +36,8 @@ final class BuilderSettings {
     set(config, BuilderFlag.kVERSION_COMPATIBLE, options.versionCompatible());
     set(config, BuilderFlag.kWEIGHT_STREAMING, options.weightStreaming());
     set(config, BuilderFlag.kSPARSE_WEIGHTS, options.sparse());
-    set(config, BuilderFlag.kREFIT, options.refittable());
+    set(config, BuilderFlag.kREFIT, options.refittable() || options.stripped());
+    set(config, BuilderFlag.kSTRIP_PLAN, options.stripped());
     if (options.hardwareCompatible()) {
       config.setHardwareCompatibilityLevel(HardwareCompatibilityLevel.kAMPERE_PLUS);
     }
