@@ -5,6 +5,7 @@ import io.nereid.tensorrt.builder.NetworkSource;
 import java.util.ArrayList;
 import java.util.List;
 import org.bytedeco.javacpp.FloatPointer;
+import org.bytedeco.javacpp.ShortPointer;
 import org.bytedeco.tensorrt.global.nvinfer.ActivationType;
 import org.bytedeco.tensorrt.global.nvinfer.DataType;
 import org.bytedeco.tensorrt.global.nvinfer.ElementWiseOperation;
@@ -24,8 +25,9 @@ import org.bytedeco.tensorrt.nvinfer.Weights;
  * Builds a graph as TensorRT's network, layer by layer, without a file.
  *
  * @param graph what it computes
+ * @param half whether its layers compute in FP16; its output is of FP32
  */
-record GraphNetwork(Graph graph) implements NetworkSource {
+record GraphNetwork(Graph graph, boolean half) implements NetworkSource {
 
   @Override
   public String description() {
@@ -37,7 +39,9 @@ record GraphNetwork(Graph graph) implements NetworkSource {
     List<Integer> shape = new ArrayList<>(List.of(-1));
     shape.addAll(graph.input());
     DataType type = graph.bytes() ? DataType.kUINT8 : DataType.kFLOAT;
-    ITensor input = network.addInput(Graph.INPUT, type, dims(shape));
+    ITensor given = network.addInput(Graph.INPUT, type, dims(shape));
+    // Bytes are cast where they are scaled.
+    ITensor input = half && !graph.bytes() ? cast(network, given, type()) : given;
     List<ITensor> done = new ArrayList<>();
     for (Graph.Node node : graph.nodes()) {
       ITensor from = node.from() < 0 ? input : done.get(node.from());
@@ -61,20 +65,31 @@ record GraphNetwork(Graph graph) implements NetworkSource {
             case Graph.SoftMax softMax -> softMax(network, from);
           });
     }
-    ITensor output = done.getLast();
+    ITensor output = half ? cast(network, done.getLast(), DataType.kFLOAT) : done.getLast();
     output.setName(Graph.OUTPUT);
     network.markOutput(output);
   }
 
-  private static ITensor scale(INetworkDefinition network, Graph.Scale scale, ITensor from) {
-    ITensor floats = network.addCast(from, DataType.kFLOAT).getOutput(0);
+  private DataType type() {
+    return half ? DataType.kHALF : DataType.kFLOAT;
+  }
+
+  private static ITensor cast(INetworkDefinition network, ITensor from, DataType type) {
+    return network.addCast(from, type).getOutput(0);
+  }
+
+  private ITensor scale(INetworkDefinition network, Graph.Scale scale, ITensor from) {
     return network
         .addScale(
-            floats, ScaleMode.kUNIFORM, weights(scale.shift()), weights(scale.scale()), weights(1f))
+            cast(network, from, type()),
+            ScaleMode.kUNIFORM,
+            weights(scale.shift()),
+            weights(scale.scale()),
+            weights(1f))
         .getOutput(0);
   }
 
-  private static ITensor conv(INetworkDefinition network, Graph.Conv conv, ITensor from) {
+  private ITensor conv(INetworkDefinition network, Graph.Conv conv, ITensor from) {
     IConvolutionLayer layer =
         network.addConvolutionNd(
             from,
@@ -94,7 +109,7 @@ record GraphNetwork(Graph graph) implements NetworkSource {
     return layer.getOutput(0);
   }
 
-  private static ITensor dense(INetworkDefinition network, Graph.Dense dense, ITensor from) {
+  private ITensor dense(INetworkDefinition network, Graph.Dense dense, ITensor from) {
     ITensor matrix =
         network
             .addConstant(dims(List.of(dense.outputs(), dense.inputs())), weights(dense.weights()))
@@ -128,11 +143,19 @@ record GraphNetwork(Graph graph) implements NetworkSource {
   }
 
   /** TensorRT reads them when it builds; the builder's scope of JavaCPP keeps them until then. */
-  private static Weights weights(float... values) {
+  private Weights weights(float... values) {
     Weights weights = new Weights();
-    weights.type(DataType.kFLOAT);
-    weights.values(new FloatPointer(values));
+    weights.type(type());
+    weights.values(half ? new ShortPointer(halves(values)) : new FloatPointer(values));
     weights.count(values.length);
     return weights;
+  }
+
+  private static short[] halves(float[] values) {
+    short[] halves = new short[values.length];
+    for (int i = 0; i < values.length; i++) {
+      halves[i] = Float.floatToFloat16(values[i]);
+    }
+    return halves;
   }
 }

@@ -19,6 +19,7 @@ final class GraphOnnx {
   // TensorProto.DataType and AttributeProto.AttributeType.
   private static final int FLOAT = 1;
   private static final int UINT8 = 2;
+  private static final int FLOAT16 = 10;
   private static final int ATTRIBUTE_INT = 2;
   private static final int ATTRIBUTE_INTS = 7;
 
@@ -28,25 +29,43 @@ final class GraphOnnx {
     void write(CodedOutputStream out) throws IOException;
   }
 
-  private GraphOnnx() {}
+  /** The type that all layers compute in. */
+  private final int type;
 
+  private GraphOnnx(int type) {
+    this.type = type;
+  }
+
+  /** Writes one in FP32. */
   static void write(Graph graph, Path file) throws IOException {
+    write(graph, file, false);
+  }
+
+  /** Writes one whose layers compute in FP32 or in FP16; its output is of FP32. */
+  static void write(Graph graph, Path file, boolean half) throws IOException {
+    GraphOnnx writer = new GraphOnnx(half ? FLOAT16 : FLOAT);
     try (OutputStream stream = Files.newOutputStream(file)) {
       CodedOutputStream out = CodedOutputStream.newInstance(stream);
       out.writeInt64(1, IR_VERSION);
       out.writeString(2, "nereid");
-      out.writeBytes(7, message(graphOut -> graph(graph, graphOut)));
+      out.writeBytes(7, message(graphOut -> writer.graph(graph, graphOut)));
       out.writeBytes(8, message(opset -> opset.writeInt64(2, OPSET)));
       out.flush();
     }
   }
 
-  private static void graph(Graph graph, CodedOutputStream out) throws IOException {
+  private void graph(Graph graph, CodedOutputStream out) throws IOException {
     List<Graph.Node> nodes = graph.nodes();
-    for (int i = 0; i < nodes.size(); i++) {
-      String output = i == nodes.size() - 1 ? Graph.OUTPUT : name(i);
-      node(out, nodes.get(i), i, name(nodes.get(i).from()), output);
+    if (!graph.bytes()) {
+      op(out, "Cast", List.of(Graph.INPUT), name(-1), attribute("to", type));
     }
+    for (int i = 0; i < nodes.size(); i++) {
+      int from = nodes.get(i).from();
+      String input = from < 0 && graph.bytes() ? Graph.INPUT : name(from);
+      node(out, nodes.get(i), i, input, name(i));
+    }
+    String last = name(nodes.size() - 1);
+    op(out, "Cast", List.of(last), Graph.OUTPUT, attribute("to", FLOAT));
     out.writeString(2, "graph");
     out.writeBytes(
         11,
@@ -56,11 +75,10 @@ final class GraphOnnx {
   }
 
   private static String name(int node) {
-    return node < 0 ? Graph.INPUT : "n" + node;
+    return node < 0 ? "typed" : "n" + node;
   }
 
-  private static void node(
-      CodedOutputStream out, Graph.Node node, int index, String from, String to)
+  private void node(CodedOutputStream out, Graph.Node node, int index, String from, String to)
       throws IOException {
     String w = "w" + index;
     String b = "b" + index;
@@ -68,7 +86,7 @@ final class GraphOnnx {
       case Graph.Scale scale -> {
         tensor(out, w, List.of(), scale.scale());
         tensor(out, b, List.of(), scale.shift());
-        op(out, "Cast", List.of(from), to + "_cast", attribute("to", FLOAT));
+        op(out, "Cast", List.of(from), to + "_cast", attribute("to", type));
         op(out, "Mul", List.of(to + "_cast", w), to + "_mul");
         op(out, "Add", List.of(to + "_mul", b), to);
       }
@@ -150,17 +168,25 @@ final class GraphOnnx {
             }));
   }
 
-  private static void tensor(
-      CodedOutputStream out, String name, List<Integer> dims, float... values) throws IOException {
-    ByteBuffer raw = ByteBuffer.allocate(4 * values.length).order(ByteOrder.LITTLE_ENDIAN);
-    raw.asFloatBuffer().put(values);
+  private void tensor(CodedOutputStream out, String name, List<Integer> dims, float... values)
+      throws IOException {
+    int size = type == FLOAT16 ? Short.BYTES : Float.BYTES;
+    ByteBuffer raw = ByteBuffer.allocate(size * values.length).order(ByteOrder.LITTLE_ENDIAN);
+    for (float value : values) {
+      if (type == FLOAT16) {
+        raw.putShort(Float.floatToFloat16(value));
+      } else {
+        raw.putFloat(value);
+      }
+    }
+    raw.flip();
     out.writeBytes(
         5,
         message(tensor -> {
           for (int dim : dims) {
             tensor.writeInt64(1, dim);
           }
-          tensor.writeInt32(2, FLOAT);
+          tensor.writeInt32(2, type);
           tensor.writeString(8, name);
           tensor.writeBytes(9, ByteString.copyFrom(raw));
         }));

@@ -1,6 +1,7 @@
 package io.nereid.gpu;
 
 import io.nereid.gpu.Workbench.Plan;
+import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.tensorrt.builder.BuildOptions;
 import io.nereid.tensorrt.builder.OnnxFile;
 import io.nereid.tensorrt.builder.Precision;
@@ -28,6 +29,9 @@ final class Plans {
 
   static final int DEEP_ROWS = 8;
 
+  /** TensorRT 11 computes in the types of the network, and in no others. */
+  static final boolean TYPED = TensorRtMajor.HERE.isAlwaysStronglyTyped();
+
   private static final class Graphs {
     private static final Graph MLP = Graph.mlp(64, 256, 3, 10);
     private static final Graph DEEP = Graph.mlp(64, 128, 24, 8);
@@ -52,28 +56,30 @@ final class Plans {
   static Plan mlp() {
     List<ShapeRange> shapes =
         List.of(ShapeRange.parse("data=1x64:1x64:4x64"), ShapeRange.parse("data=1x64:16x64:64x64"));
-    return new Plan(MLP, new GraphNetwork(Graphs.MLP), shapes, full());
+    return new Plan(MLP, new GraphNetwork(Graphs.MLP, false), shapes, full());
   }
 
   /** Many small layers in FP16, whose launches cost more than they do. */
   static Plan deep() {
-    return Plan.of(DEEP, Graphs.DEEP, new GraphNetwork(Graphs.DEEP), DEEP_ROWS, half());
+    return Plan.of(DEEP, Graphs.DEEP, new GraphNetwork(Graphs.DEEP, TYPED), DEEP_ROWS, half());
   }
 
   /** FP32 in full, from a file of ONNX. */
   static Plan convolutions(Workbench bench) throws IOException {
-    return Plan.of(CONVOLUTIONS, Graphs.CONVOLUTIONS, onnx(bench), 16, full());
+    return Plan.of(CONVOLUTIONS, Graphs.CONVOLUTIONS, new OnnxFile(onnxFile(bench)), 16, full());
   }
 
-  /** The same file in FP16. */
+  /** The same in FP16. */
   static Plan half(Workbench bench) throws IOException {
-    return Plan.of(HALF, Graphs.CONVOLUTIONS, onnx(bench), 16, half());
+    Path file = bench.directory().resolve("convolutions_fp16.onnx");
+    GraphOnnx.write(Graphs.CONVOLUTIONS, file, TYPED);
+    return Plan.of(HALF, Graphs.CONVOLUTIONS, new OnnxFile(file), 16, half());
   }
 
   /** ResNet-50 in FP16, from Java. Images come as bytes. */
   static Plan resNet() {
     int rows = Workbench.isRehearsal() ? REHEARSED_ROWS : RESNET_ROWS;
-    return Plan.of(RESNET, Graphs.RESNET, new GraphNetwork(Graphs.RESNET), rows, half());
+    return Plan.of(RESNET, Graphs.RESNET, new GraphNetwork(Graphs.RESNET, TYPED), rows, half());
   }
 
   static Path onnxFile(Workbench bench) throws IOException {
@@ -84,15 +90,12 @@ final class Plans {
     return file;
   }
 
-  private static OnnxFile onnx(Workbench bench) throws IOException {
-    return new OnnxFile(onnxFile(bench));
-  }
-
   private static BuildOptions.Builder full() {
     return BuildOptions.builder().tf32(false);
   }
 
   private static BuildOptions.Builder half() {
-    return BuildOptions.builder().precision(Precision.FP16);
+    BuildOptions.Builder options = BuildOptions.builder();
+    return TYPED ? options : options.precision(Precision.FP16);
   }
 }
