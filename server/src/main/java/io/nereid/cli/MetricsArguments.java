@@ -1,7 +1,12 @@
 package io.nereid.cli;
 
+import io.nereid.server.access.AccessControl;
+import io.nereid.server.access.EndpointGroup;
 import io.nereid.server.metrics.MetricsConfig;
 import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.tls.ServerTlsOptions;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,6 +17,8 @@ import picocli.CommandLine.ParameterException;
 
 /** Triton's flags that say where metrics are served, and which. */
 final class MetricsArguments extends Arguments {
+
+  private static final Logger LOGGER = System.getLogger(MetricsArguments.class.getName());
 
   @Option(
       names = "--allow-metrics",
@@ -71,8 +78,34 @@ final class MetricsArguments extends Arguments {
       })
   private List<String> forms = List.of();
 
+  @Option(
+      names = "--metrics-protected",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      fallbackValue = "true",
+      description =
+          "Serve them as HTTP is served: by its TLS, and to tokens that grant statistics. By"
+              + " default they are open, with a warning where HTTP is not.")
+  private Boolean guarded;
+
   /** The options of the port, if it is served. */
-  Optional<MetricsOptions> options(InetAddress httpAddress) {
+  Optional<MetricsOptions> options(
+      InetAddress httpAddress, Optional<ServerTlsOptions> httpTls, AccessControl httpAccess) {
+    boolean restricted = httpAccess.check(EndpointGroup.STATISTICS, field -> null).isPresent();
+    boolean possible = httpTls.isPresent() || restricted;
+    if (!possible && guarded == Boolean.TRUE) {
+      throw wrong(
+          "--tls-cert, --auth-token-file or a restriction of statistics with --metrics-protected",
+          "none");
+    }
+    if (possible && allowed && guarded == null) {
+      LOGGER.log(
+          Level.WARNING,
+          "metrics are open to all who reach their port, and HTTP is not: --metrics-protected has"
+              + " them served as HTTP is, --metrics-protected=false keeps them open without this"
+              + " warning");
+    }
+    boolean asHttp = guarded == Boolean.TRUE;
     MetricsOptions options =
         new MetricsOptions(
             address == null ? httpAddress : address,
@@ -81,7 +114,9 @@ final class MetricsArguments extends Arguments {
             gpuMetrics,
             Duration.ofMillis(atLeast(0, "--metrics-interval-ms", intervalMs)),
             allowed ? config() : MetricsConfig.DEFAULT,
-            MetricsOptions.DEFAULT.connectionCount());
+            MetricsOptions.DEFAULT.connectionCount(),
+            asHttp ? httpTls : Optional.empty(),
+            asHttp ? httpAccess : AccessControl.OPEN);
     return allowed ? Optional.of(options) : Optional.empty();
   }
 

@@ -158,7 +158,7 @@ final class ServeCommand implements Callable<Integer> {
   /** The server's options. */
   ServerOptions options(RepositoryOptions models, LogSettings log) {
     Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
-    Optional<MetricsOptions> served = metrics.options(http.address());
+    Optional<MetricsOptions> served = metrics.options(http.address(), tls.options(), access.http());
     boolean quantiles = served.filter(how -> how.config().summaries()).isPresent();
     return new ServerOptions(
         id,

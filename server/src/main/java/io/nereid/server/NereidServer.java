@@ -8,6 +8,7 @@ import io.nereid.server.http.HttpOptions;
 import io.nereid.server.http.HttpServer;
 import io.nereid.server.http.seam.SurvivingProvider;
 import io.nereid.server.log.AccessLog;
+import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.LoadReport;
 import io.nereid.server.shared.ServerState;
@@ -214,10 +215,11 @@ public final class NereidServer implements AutoCloseable {
     grpc.server()
         .ifPresent(server ->
             frontends.add(Frontend.grpc(options.grpc().orElseThrow().address(), server.port())));
-    metrics.ifPresent(server ->
-        frontends.add(
-            Frontend.http(
-                "metrics", "http", options.metrics().orElseThrow().address(), server.port())));
+    metrics.ifPresent(server -> {
+      MetricsOptions how = options.metrics().orElseThrow();
+      frontends.add(
+          Frontend.http("metrics", scheme(how.tls().isPresent()), how.address(), server.port()));
+    });
     return frontends;
   }
 
@@ -235,7 +237,11 @@ public final class NereidServer implements AutoCloseable {
   }
 
   private String httpScheme() {
-    return options.http().orElseThrow().tls().isPresent() ? "https" : "http";
+    return scheme(options.http().orElseThrow().tls().isPresent());
+  }
+
+  private static String scheme(boolean encrypted) {
+    return encrypted ? "https" : "http";
   }
 
   /** The port of the metrics; empty: they are not served. */

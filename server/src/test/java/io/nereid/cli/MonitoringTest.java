@@ -248,13 +248,15 @@ class MonitoringTest {
     Path promtool = Path.of("/usr/bin/promtool");
     assumeTrue(Files.exists(promtool), "no promtool; './dev setup' installs it");
     Path said = output.resolve("said");
-    Process tests =
-        new ProcessBuilder(promtool.toString(), "test", "rules", "alerts_test.yml")
+    List<String> command = new ArrayList<>(List.of(promtool.toString()));
+    command.addAll(List.of(arguments));
+    Process checks =
+        new ProcessBuilder(command)
             .directory(DOCKER.resolve("prometheus").toFile())
             .redirectErrorStream(true)
             .redirectOutput(said.toFile())
             .start();
-    assertEquals(0, tests.waitFor(), () -> read(said));
+    assertEquals(0, checks.waitFor(), () -> read(said));
   }
 
   private static String read(Path file) {
@@ -266,6 +268,16 @@ class MonitoringTest {
   }
 
   @Test
+    promtool(output, "test", "rules", "alerts_test.yml");
+  }
+
+  @Test
+  void prometheusTakesItsConfigurations(@TempDir Path output) throws Exception {
+    // The files of the certificate and the token are the user's.
+    promtool(output, "check", "config", "--syntax-only", "prometheus.yml", "protected.yml");
+  }
+
+  private static void promtool(Path output, String... arguments) throws Exception {
   void theFilesOfComposeAreThere() throws IOException {
     Map<?, ?> compose = KubernetesShape.read(DOCKER.resolve("compose.yaml")).getFirst();
     for (Object service : ((Map<?, ?>) at(compose, "services")).values()) {

@@ -2,6 +2,8 @@ package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.model.RepositoryOptions;
@@ -12,6 +14,7 @@ import io.nereid.server.grpc.GrpcLimits;
 import io.nereid.server.http.HttpLimits;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.metrics.MetricsConfig;
+import io.nereid.server.shared.ForwardedLog;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.TraceOptions;
 import java.lang.reflect.ParameterizedType;
@@ -92,6 +95,10 @@ class ServeOptionsTest {
     lines.put("--access-log", List.of("--access-log"));
     lines.put("--trace-config", traces());
     lines.put("--metrics-config", forms());
+    lines.put(
+        "--metrics-protected",
+        List.of(
+            "--metrics-protected", "--tls-cert=c", "--tls-key=k", "--auth-token-file=" + tokens));
     return lines;
   }
 
@@ -223,6 +230,41 @@ class ServeOptionsTest {
     assertTrue(leaves.size() > 60, leaves.toString());
     leaves.removeAll(all);
     assertEquals(new TreeSet<>(WITHOUT_FLAG), leaves, "components without a flag");
+  }
+
+  @Test
+  void openMetricsBesideProtectedHttpAreWarnedOf() throws Exception {
+    Path tokens = Files.writeString(directory.resolve("some"), "0123456789abcdef0123456789\n");
+    List<String> tls = List.of("--tls-cert=c", "--tls-key=k");
+    List<String> token = List.of("--auth-token-file=" + tokens);
+    List<String> statistics = List.of("--http-restricted-api=statistics:a=b");
+    for (List<String> line : List.of(tls, token, statistics)) {
+      assertEquals(1, warnings(line), line.toString());
+      assertEquals(0, warnings(with(line, "--metrics-protected=false")), line.toString());
+      assertEquals(0, warnings(with(line, "--metrics-protected")), line.toString());
+      assertEquals(0, warnings(with(line, "--allow-metrics=false")), line.toString());
+    }
+    assertEquals(0, warnings(List.of()));
+    assertEquals(0, warnings(List.of("--http-restricted-api=logging:a=b")));
+  }
+
+  private static List<String> with(List<String> line, String flag) {
+    List<String> longer = new ArrayList<>(line);
+    longer.add(flag);
+    return longer;
+  }
+
+  /** The number of warnings about metrics that a line leads to; it must be accepted. */
+  private static int warnings(List<String> line) {
+    try (ForwardedLog log = new ForwardedLog(MetricsArguments.class)) {
+      assertNotNull(values(line), line.toString());
+      return log.lines().size();
+    }
+  }
+
+  @Test
+  void protectedMetricsNeedSomethingThatProtectsThem() {
+    assertNull(values(List.of("--metrics-protected")));
   }
 
   /** What is set is told apart, so no two values are mixed up. */

@@ -239,7 +239,10 @@ class TritonFlagsTest {
             .mixin(MetricsArguments.class);
     assertEquals(
         new MetricsConfig(false, false, true, List.of(0.5, 0.9)),
-        arguments.options(InetAddress.getLoopbackAddress()).orElseThrow().config());
+        arguments
+            .options(InetAddress.getLoopbackAddress(), Optional.empty(), AccessControl.OPEN)
+            .orElseThrow()
+            .config());
   }
 
   @Test

@@ -1,10 +1,13 @@
 package io.nereid.server.metrics;
 
+import io.nereid.server.access.AccessControl;
 import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
+import io.nereid.server.tls.ServerTlsOptions;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * Says where metrics are served, and which. Make others from {@link #DEFAULT}.
@@ -17,6 +20,8 @@ import java.util.Objects;
  *     what GPUs tell may be as old
  * @param config in which forms latencies of models are told
  * @param connectionCount most connections at once
+ * @param tls how connections are encrypted; empty: they are not
+ * @param access which scrapers may read: they ask for what the group {@code statistics} has
  */
 public record MetricsOptions(
     InetAddress address,
@@ -25,7 +30,9 @@ public record MetricsOptions(
     boolean gpuMetrics,
     Duration interval,
     MetricsConfig config,
-    int connectionCount) {
+    int connectionCount,
+    Optional<ServerTlsOptions> tls,
+    AccessControl access) {
 
   /** At a free port of the loopback address; few connections, as scrapers are few. */
   public static final MetricsOptions DEFAULT =
@@ -36,12 +43,16 @@ public record MetricsOptions(
           true,
           Duration.ofSeconds(2),
           MetricsConfig.DEFAULT,
-          64);
+          64,
+          Optional.empty(),
+          AccessControl.OPEN);
 
   /** Checks the values. */
   public MetricsOptions {
     Objects.requireNonNull(address);
     Objects.requireNonNull(config);
+    Objects.requireNonNull(tls);
+    Objects.requireNonNull(access);
     if (port < 0 || port > 65_535) {
       throw new IllegalArgumentException("port must be 0 to 65535, got " + port);
     }
@@ -88,5 +99,15 @@ public record MetricsOptions(
   /** Returns a copy with another number of connections. */
   public MetricsOptions withConnectionCount(int count) {
     return RecordCopy.with(this, "connectionCount", count);
+  }
+
+  /** Returns a copy whose connections are encrypted. */
+  public MetricsOptions withTls(ServerTlsOptions files) {
+    return RecordCopy.with(this, "tls", Optional.of(files));
+  }
+
+  /** Returns a copy that lets in other scrapers. */
+  public MetricsOptions withAccess(AccessControl control) {
+    return RecordCopy.with(this, "access", control);
   }
 }

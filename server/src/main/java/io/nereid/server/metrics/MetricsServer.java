@@ -4,8 +4,13 @@ import io.helidon.http.Header;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
 import io.helidon.http.Status;
+import io.helidon.webserver.http.FilterChain;
 import io.helidon.webserver.http.HttpRouting;
+import io.helidon.webserver.http.RoutingRequest;
+import io.helidon.webserver.http.RoutingResponse;
 import io.helidon.webserver.http.ServerResponse;
+import io.nereid.server.access.EndpointGroup;
+import io.nereid.server.access.Refusal;
 import io.nereid.server.http.seam.ConnectionWatch;
 import io.nereid.server.http.seam.ErrorBody;
 import io.nereid.server.http.seam.HttpListener;
@@ -51,10 +56,11 @@ public final class MetricsServer {
             "metrics",
             options.address(),
             options.port(),
-            Optional.empty(),
+            options.tls(),
             context(state, options),
             connection -> new RequestEvents() {},
             HttpRouting.builder()
+                .addFilter(this::admit)
                 .get(PATH, (request, response) -> response.header(TEXT).send(text()))
                 .head(PATH, (request, response) -> response.header(TEXT).send())
                 .any(PATH, (request, response) -> refuse(response))
@@ -73,6 +79,27 @@ public final class MetricsServer {
         new HeapBudget(Long.MAX_VALUE / 4),
         state.frontends().failures("metrics"),
         "");
+  }
+
+  /** Lets in who may read statistics; for another path any token will do. */
+  private void admit(FilterChain chain, RoutingRequest request, RoutingResponse response) {
+    EndpointGroup group = request.path().path().equals(PATH) ? EndpointGroup.STATISTICS : null;
+    Optional<Refusal> refusal =
+        options
+            .access()
+            .check(group, field -> request.headers().first(HeaderNames.create(field)).orElse(null));
+    if (refusal.isEmpty()) {
+      chain.proceed();
+      return;
+    }
+    boolean unknown = refusal.get().kind() == Refusal.Kind.UNAUTHENTICATED;
+    if (unknown) {
+      response.header(HeaderNames.WWW_AUTHENTICATE, "Bearer");
+    }
+    tell(
+        response,
+        unknown ? Status.UNAUTHORIZED_401 : Status.FORBIDDEN_403,
+        refusal.get().message());
   }
 
   private static void refuse(ServerResponse response) {
