@@ -1,5 +1,6 @@
 package io.nereid.server.metrics;
 
+import io.nereid.server.trace.TraceExemplars;
 import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.Histogram;
 import java.math.BigDecimal;
@@ -62,6 +63,16 @@ final class Buckets {
    * it: nothing is said to be faster than it was. Such a range is 1/16 of the bound at most.
    */
   void write(MetricsText text, String series, Histogram durations, long totalNs) {
+    write(text, series, durations, totalNs, List.of());
+  }
+
+  /** The same with examples, of which each bucket gets the newest. */
+  void write(
+      MetricsText text,
+      String series,
+      Histogram durations,
+      long totalNs,
+      List<TraceExemplars.Exemplar> examples) {
     long[] cumulative = new long[bounds.length];
     long count = 0;
     int bound = 0;
@@ -71,7 +82,30 @@ final class Buckets {
       }
       count += durations.count(i);
     }
-    text.histogramSample(series, labels, cumulative, count, totalNs / (double) unit);
+    text.histogramSample(
+        series, labels, cumulative, count, totalNs / (double) unit, exemplars(examples));
+  }
+
+  private String[] exemplars(List<TraceExemplars.Exemplar> examples) {
+    TraceExemplars.Exemplar[] newest = new TraceExemplars.Exemplar[bounds.length + 1];
+    for (TraceExemplars.Exemplar example : examples) {
+      int bucket = 0;
+      while (bucket < bounds.length && example.durationNs() > bounds[bucket]) {
+        bucket++;
+      }
+      if (newest[bucket] == null || newest[bucket].endMs() <= example.endMs()) {
+        newest[bucket] = example;
+      }
+    }
+    String[] exemplars = new String[newest.length];
+    for (int i = 0; i < newest.length; i++) {
+      if (newest[i] != null) {
+        exemplars[i] =
+            MetricsText.exemplar(
+                newest[i].traceId(), newest[i].durationNs() / (double) unit, newest[i].endMs());
+      }
+    }
+    return exemplars;
   }
 
   /** Writes the sizes of batches. */
@@ -87,6 +121,6 @@ final class Buckets {
       count += executions;
       sum += batch.batchSize() * executions;
     }
-    text.histogramSample(series, labels, cumulative, count, sum);
+    text.histogramSample(series, labels, cumulative, count, sum, exemplars(List.of()));
   }
 }

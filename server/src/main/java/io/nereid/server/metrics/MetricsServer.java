@@ -1,13 +1,16 @@
 package io.nereid.server.metrics;
 
+import io.helidon.common.media.type.MediaTypes;
 import io.helidon.http.Header;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
+import io.helidon.http.HttpMediaType;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.FilterChain;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.RoutingRequest;
 import io.helidon.webserver.http.RoutingResponse;
+import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import io.nereid.server.access.EndpointGroup;
 import io.nereid.server.access.Refusal;
@@ -33,6 +36,12 @@ public final class MetricsServer {
   private static final Header TEXT =
       HeaderValues.createCached(
           HeaderNames.CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8");
+
+  private static final String OPEN_TYPE = "application/openmetrics-text";
+  private static final String VERSION = "1.0.0";
+  private static final Header OPEN_TEXT =
+      HeaderValues.createCached(
+          HeaderNames.CONTENT_TYPE, OPEN_TYPE + "; version=" + VERSION + "; charset=utf-8");
 
   private static final int HEAD_BYTES = 16 << 10;
   private static final Duration REQUEST_TIME = Duration.ofMinutes(2);
@@ -61,8 +70,8 @@ public final class MetricsServer {
             connection -> new RequestEvents() {},
             HttpRouting.builder()
                 .addFilter(this::admit)
-                .get(PATH, (request, response) -> response.header(TEXT).send(text()))
-                .head(PATH, (request, response) -> response.header(TEXT).send())
+                .get(PATH, this::answer)
+                .head(PATH, (request, response) -> response.header(type(wantsOpen(request))).send())
                 .any(PATH, (request, response) -> refuse(response))
                 .any((request, response) ->
                     tell(response, Status.NOT_FOUND_404, "Not Found: this port serves " + PATH))
@@ -139,10 +148,34 @@ public final class MetricsServer {
     listener.stop(Duration.ZERO);
   }
 
+  private void answer(ServerRequest request, ServerResponse response) {
+    boolean open = wantsOpen(request);
+    response.header(type(open)).send(text(open));
+  }
+
+  private static Header type(boolean open) {
+    return open ? OPEN_TEXT : TEXT;
+  }
+
+  /** True if the request likes OpenMetrics at least as much as the text format; curl does not. */
+  private static boolean wantsOpen(ServerRequest request) {
+    double open = 0;
+    double plain = 0;
+    for (HttpMediaType type : request.headers().acceptedTypes()) {
+      if (type.mediaType().text().equals(OPEN_TYPE)
+          && type.parameters().getOrDefault("version", VERSION).equals(VERSION)) {
+        open = Math.max(open, type.qualityFactor());
+      } else if (type.test(MediaTypes.TEXT_PLAIN)) {
+        plain = Math.max(plain, type.qualityFactor());
+      }
+    }
+    return open > 0 && open >= plain;
+  }
+
   /** The text as it is now. */
-  private byte[] text() {
-    MetricsText text = new MetricsText();
-    ModelMetrics.write(state.nereid(), options.config(), summaries, text);
+  private byte[] text(boolean open) {
+    MetricsText text = new MetricsText(open);
+    ModelMetrics.write(state, options.config(), summaries, text);
     ServerMetrics.write(state, text);
     Machine known = machine();
     known.gpus().ifPresent(gpus -> gpus.write(text));

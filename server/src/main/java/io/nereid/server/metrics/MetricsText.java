@@ -1,14 +1,29 @@
 package io.nereid.server.metrics;
 
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Prometheus' text format, version 0.0.4. The samples of a family follow the call that begins it.
+ * Prometheus' text format, version 0.0.4, or OpenMetrics 1.0.0. The samples of a family follow the
+ * call that begins it, and have the same names in both. A counter of OpenMetrics has a name that
+ * ends in {@code _total}; one whose name does not is of unknown type there.
  */
 final class MetricsText {
 
+  private static final String TOTAL = "_total";
+
   private final StringBuilder text = new StringBuilder(16 << 10);
+  private final boolean open;
   private String family = "";
+
+  /**
+   * Begins a text.
+   *
+   * @param open whether it is OpenMetrics
+   */
+  MetricsText(boolean open) {
+    this.open = open;
+  }
 
   /** A label as it stands between braces. */
   static String label(String name, String value) {
@@ -53,8 +68,19 @@ final class MetricsText {
 
   private MetricsText family(String name, String type, String help) {
     family = name;
-    text.append("# HELP ").append(name).append(' ').append(help).append('\n');
-    text.append("# TYPE ").append(name).append(' ').append(type).append('\n');
+    String told = name;
+    String kind = type;
+    String line = help;
+    if (open) {
+      line = help.replace("\"", "\\\"");
+      if (type.equals("counter") && name.endsWith(TOTAL)) {
+        told = name.substring(0, name.length() - TOTAL.length());
+      } else if (type.equals("counter")) {
+        kind = "unknown";
+      }
+    }
+    text.append("# HELP ").append(told).append(' ').append(line).append('\n');
+    text.append("# TYPE ").append(told).append(' ').append(kind).append('\n');
     return this;
   }
 
@@ -80,15 +106,37 @@ final class MetricsText {
    * @param bounds upper bounds, ascending; that without a bound is added
    * @param cumulative of each bound, what is up to and including it
    * @param count all of it
+   * @param exemplars what {@link #exemplar} made, by bucket; null: it has none
    */
-  void histogramSample(String labels, String[] bounds, long[] cumulative, long count, double sum) {
+  void histogramSample(
+      String labels,
+      String[] bounds,
+      long[] cumulative,
+      long count,
+      double sum,
+      String[] exemplars) {
     for (int i = 0; i < bounds.length; i++) {
       name("_bucket", labels(labels, label("le", bounds[i])));
-      text.append(cumulative[i]).append('\n');
+      text.append(cumulative[i]);
+      endBucket(exemplars[i]);
     }
     name("_bucket", labels(labels, label("le", "+Inf")));
-    text.append(count).append('\n');
+    text.append(count);
+    endBucket(exemplars[bounds.length]);
     totals(labels, count, sum);
+  }
+
+  private void endBucket(String exemplar) {
+    if (open && exemplar != null) {
+      text.append(exemplar);
+    }
+    text.append('\n');
+  }
+
+  /** An example of what a bucket has counted, which OpenMetrics alone tells. */
+  static String exemplar(String traceId, double value, long atMs) {
+    String time = BigDecimal.valueOf(atMs, 3).toPlainString();
+    return " # {" + label("trace_id", traceId) + "} " + number(value) + " " + time;
   }
 
   private void totals(String labels, long count, double sum) {
@@ -112,9 +160,19 @@ final class MetricsText {
         : Double.toString(value);
   }
 
-  /** Families that others have written, whole lines of them. */
+  /** Families that others have written in the text format, each with its help and its type. */
   void foreign(String families) {
-    text.append(families);
+    String help = "";
+    for (String line : (Iterable<String>) families.lines()::iterator) {
+      String[] words = line.split(" ", 4);
+      if (line.startsWith("# HELP ")) {
+        help = words.length == 4 ? words[3] : "";
+      } else if (line.startsWith("# TYPE ")) {
+        family(words[2], words[3], help);
+      } else {
+        text.append(line).append('\n');
+      }
+    }
   }
 
   @Override
@@ -123,6 +181,9 @@ final class MetricsText {
   }
 
   byte[] bytes() {
+    if (open) {
+      text.append("# EOF\n");
+    }
     return toString().getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -3,6 +3,8 @@ package io.nereid.server.metrics;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.ModelState;
+import io.nereid.server.shared.ServerState;
+import io.nereid.server.trace.TraceExemplars;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.ModelStatistics;
@@ -28,7 +30,8 @@ final class ModelMetrics {
       List<InstanceStatistics> instances,
       boolean cached,
       boolean decoupled,
-      double loadSeconds) {}
+      double loadSeconds,
+      List<TraceExemplars.Exemplar> exemplars) {}
 
   private final List<Figures> models;
   private final Samples<ModelStatistics> all;
@@ -43,12 +46,13 @@ final class ModelMetrics {
   }
 
   static void write(
-      Nereid nereid, MetricsConfig config, SummaryMetrics summaries, MetricsText text) {
+      ServerState state, MetricsConfig config, SummaryMetrics summaries, MetricsText text) {
+    Nereid nereid = state.nereid();
     List<Figures> models = new ArrayList<>();
     for (Model model : nereid.models()) {
       if (model.state() == ModelState.READY || model.state() == ModelState.DRAINING) {
         try {
-          models.add(figures(nereid, model));
+          models.add(figures(state, model));
         } catch (NereidException | IllegalStateException e) {
           // It was unloaded meanwhile, and has no figures any more.
         }
@@ -87,14 +91,15 @@ final class ModelMetrics {
             1));
   }
 
-  private static Figures figures(Nereid nereid, Model model) {
+  private static Figures figures(ServerState state, Model model) {
     return new Figures(
         labels(model),
         model.statistics(),
         model.instanceStatistics(),
-        model.spec().responseCache() && nereid.options().cacheByteLimit() > 0,
+        model.spec().responseCache() && state.nereid().options().cacheByteLimit() > 0,
         model.spec().decoupled(),
-        model.loadTimes().total().toNanos() / 1e9);
+        model.loadTimes().total().toNanos() / 1e9,
+        state.tracing().exemplars().of(model.namespace(), model.name(), model.version()));
   }
 
   /** The labels of a model. */
@@ -249,7 +254,11 @@ final class ModelMetrics {
     for (Figures model : models) {
       ModelStatistics figures = model.statistics;
       Buckets.SECONDS.write(
-          text, model.labels, figures.totalHistogram(), figures.success().totalNs());
+          text,
+          model.labels,
+          figures.totalHistogram(),
+          figures.success().totalNs(),
+          model.exemplars);
     }
     text.histogram("nereid_inference_queue_duration_seconds", "Time that requests waited");
     for (Figures model : models) {

@@ -25,7 +25,7 @@ public record Troubles(Map<String, Long> counts) {
 
   /** The troubles of a server of this process. */
   public static Troubles of(ServerState state) {
-    MetricsText text = new MetricsText();
+    MetricsText text = new MetricsText(false);
     ServerMetrics.write(state, text);
     Troubles troubles = of(Scrape.parse(text.toString()));
     for (Model model : state.nereid().models()) {

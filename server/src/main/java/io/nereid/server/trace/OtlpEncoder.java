@@ -38,11 +38,13 @@ final class OtlpEncoder {
 
   private final Resource resource;
   private final InstrumentationScope scope;
+  private final TraceExemplars exemplars;
 
   /** Makes ids. Traces of many servers meet at a collector: the JDK seeds it with what differs. */
   private final SplittableRandom random = new SplittableRandom();
 
-  OtlpEncoder(Map<String, String> attributes, String version) {
+  OtlpEncoder(Map<String, String> attributes, String version, TraceExemplars exemplars) {
+    this.exemplars = exemplars;
     Resource.Builder described = Resource.newBuilder();
     attributes.forEach((name, value) -> described.addAttributes(attribute(name, value)));
     resource = described.build();
@@ -62,6 +64,7 @@ final class OtlpEncoder {
   private void addRequest(ScopeSpans.Builder spans, Trace trace) {
     TraceParent parent = trace.parent;
     ByteString traceId = parent == null ? randomId(2 * SPAN_ID_BYTES) : bytes(parent.traceId());
+    exemplars.add(trace, HexFormat.of().formatHex(traceId.toByteArray()));
     ByteString root = randomId(SPAN_ID_BYTES);
     Span.Builder span =
         span(trace.name, trace, trace.receiveStartNs, trace.endNs)

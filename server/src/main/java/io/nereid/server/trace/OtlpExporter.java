@@ -34,13 +34,14 @@ final class OtlpExporter implements TraceQueue.Sink {
   private volatile long deadlineNs;
   private volatile boolean ending;
 
-  OtlpExporter(OtlpOptions options, Map<String, String> environment) {
+  OtlpExporter(OtlpOptions options, Map<String, String> environment, TraceExemplars exemplars) {
     url = options.url();
     fields = fields(environment);
     // Absent where the classes do not come from the jar, as in an IDE.
     String known = OtlpExporter.class.getPackage().getImplementationVersion();
     String version = known == null ? "dev" : known;
-    encoder = new OtlpEncoder(attributes(options.resource(), environment, version), version);
+    encoder =
+        new OtlpEncoder(attributes(options.resource(), environment, version), version, exemplars);
   }
 
   @Override

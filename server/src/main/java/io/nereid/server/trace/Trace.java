@@ -56,6 +56,9 @@ public final class Trace {
   /** The version that was asked for, or answered; -1: not known. */
   long modelVersion;
 
+  /** The repository of its model, where models of several may have one name; else empty. */
+  String namespace = "";
+
   String requestId = "";
   String name = "infer";
   final List<Attribute> attributes = new ArrayList<>();
@@ -158,6 +161,7 @@ public final class Trace {
   public void submitted(Model model, InferRequest request) {
     ensemble = model.spec().ensemble().isPresent();
     modelVersion = model.version();
+    namespace = model.namespace();
     receiveEndNs = System.nanoTime();
     if (isWritten()) {
       if (sampler.records(TraceLevel.TENSORS)) {

@@ -36,6 +36,7 @@ public final class Tracing {
   private final TraceOptions options;
   private final TraceSettings started;
   private final AtomicLong ids = new AtomicLong();
+  private final TraceExemplars exemplars = new TraceExemplars();
 
   /** The samplers in use; null when nothing is traced. */
   private volatile Sampling active;
@@ -210,7 +211,15 @@ public final class Tracing {
     }
     OtlpOptions otlp = options.otlp();
     return new TraceQueue(
-        new OtlpExporter(otlp, System.getenv()), otlp.queueSize(), otlp.batchSize(), otlp.delay());
+        new OtlpExporter(otlp, System.getenv(), exemplars),
+        otlp.queueSize(),
+        otlp.batchSize(),
+        otlp.delay());
+  }
+
+  /** Examples of requests that were traced by OpenTelemetry. */
+  public TraceExemplars exemplars() {
+    return exemplars;
   }
 
   /** Traces that were taken and are lost, since the start. */

@@ -12,7 +12,8 @@ import java.util.regex.Pattern;
 
 /**
  * Reads Prometheus' text format as strictly as it is specified, and stricter where scrapers are
- * lenient: every family has help and a type in front of its samples, all in one place.
+ * lenient: every family has help and a type in front of its samples, all in one place. OpenMetrics
+ * is read as strictly.
  */
 final class Exposition {
 
@@ -24,6 +25,12 @@ final class Exposition {
       Pattern.compile("([a-zA-Z_][a-zA-Z0-9_]*)=\"((?:[^\"\\\\\n]|\\\\[\\\\\"n])*)\"(,|$)");
   private static final Pattern ESCAPE = Pattern.compile("\\\\(.)");
   private static final Set<String> TYPES = Set.of("counter", "gauge", "histogram", "summary");
+  private static final Pattern EXEMPLAR =
+      Pattern.compile("\\{trace_id=\"([0-9a-f]{32})\"\\} (\\S+) (\\d+\\.\\d{3})");
+  private static final String END = "# EOF\n";
+
+  /** An example of what a bucket has counted. */
+  record Exemplar(String traceId, double value, double seconds) {}
 
   /** Samples of one family, by name and labels. */
   record Family(String type, String help, Map<Series, Double> samples) {}
@@ -32,9 +39,23 @@ final class Exposition {
   record Series(String name, Map<String, String> labels) {}
 
   private final Map<String, Family> families = new LinkedHashMap<>();
+  private final Map<Series, Exemplar> exemplars = new LinkedHashMap<>();
+  private final boolean open;
+
+  private Exposition(boolean open) {
+    this.open = open;
+  }
 
   static Exposition parse(String text) {
-    Exposition parsed = new Exposition();
+    return new Exposition(false).read(text);
+  }
+
+  static Exposition parseOpen(String text) {
+    check(text.endsWith("\n" + END), "no end", text.substring(Math.max(0, text.length() - 100)));
+    return new Exposition(true).read(text.substring(0, text.length() - END.length()));
+  }
+
+  private Exposition read(String text) {
     if (!text.endsWith("\n")) {
       throw new AssertionError("the last line does not end");
     }
@@ -43,28 +64,30 @@ final class Exposition {
     for (String line : text.substring(0, text.length() - 1).split("\n", -1)) {
       Matcher family = FAMILY.matcher(line);
       if (!line.startsWith("#")) {
-        parsed.sample(name, line);
+        sample(name, line);
       } else if (!family.matches()) {
         throw new AssertionError("neither help nor type: " + line);
       } else if (family.group(1).equals("HELP")) {
-        check(!parsed.families.containsKey(family.group(2)), "a family twice", line);
+        check(!families.containsKey(family.group(2)), "a family twice", line);
         name = family.group(2);
         help = family.group(3);
       } else {
         check(family.group(2).equals(name), "a type without help", line);
-        check(TYPES.contains(family.group(3)), "no such type", line);
-        Family known =
-            parsed.families.put(name, new Family(family.group(3), help, new LinkedHashMap<>()));
+        String type = family.group(3);
+        check(TYPES.contains(type) || (open && type.equals("unknown")), "no such type", line);
+        check(!open || !name.endsWith("_total"), "no name of a family", line);
+        Family known = families.put(name, new Family(type, help, new LinkedHashMap<>()));
         check(known == null, "two types", line);
       }
     }
-    parsed.families.forEach(Exposition::checkFamily);
-    return parsed;
+    families.forEach(Exposition::checkFamily);
+    return this;
   }
 
   private void sample(String family, String line) {
     check(family != null && families.containsKey(family), "a sample before its type", line);
-    Matcher sample = SAMPLE.matcher(line);
+    String[] parts = open ? line.split(" # ", 2) : new String[] {line};
+    Matcher sample = SAMPLE.matcher(parts[0]);
     check(sample.matches(), "no sample", line);
     String name = sample.group(1);
     check(
@@ -74,10 +97,20 @@ final class Exposition {
     Series series = new Series(name, labels(sample.group(2)));
     Double known = families.get(family).samples().put(series, number(sample.group(3)));
     check(known == null, "a series twice", line);
+    if (parts.length == 2) {
+      check(name.endsWith("_bucket"), "an exemplar of something else than a bucket", line);
+      Matcher exemplar = EXEMPLAR.matcher(parts[1]);
+      check(exemplar.matches(), "no exemplar", line);
+      double value = Double.parseDouble(exemplar.group(2));
+      check(value <= number(series.labels().get("le")), "an exemplar of another bucket", line);
+      exemplars.put(
+          series, new Exemplar(exemplar.group(1), value, Double.parseDouble(exemplar.group(3))));
+    }
   }
 
-  private static List<String> suffixes(String type) {
+  private List<String> suffixes(String type) {
     return switch (type) {
+      case "counter" -> List.of(open ? "_total" : "");
       case "histogram" -> List.of("_bucket", "_sum", "_count");
       case "summary" -> List.of("", "_sum", "_count");
       default -> List.of("");
@@ -160,6 +193,18 @@ final class Exposition {
     Family family = families.get(name);
     check(family != null, "no such family", name);
     return family;
+  }
+
+  /** All series. */
+  Set<Series> series() {
+    Set<Series> all = new HashSet<>();
+    families.values().forEach(family -> all.addAll(family.samples().keySet()));
+    return all;
+  }
+
+  /** The buckets that have exemplars, with these. */
+  Map<Series, Exemplar> exemplars() {
+    return exemplars;
   }
 
   boolean has(String name) {

@@ -21,7 +21,7 @@ class GpuMetricsTest {
 
   /** A family before, so that what is written is never empty. */
   private static MetricsText text() {
-    return new MetricsText().gauge("x", "x").sample("", 1);
+    return new MetricsText(false).gauge("x", "x").sample("", 1);
   }
 
   @Test
