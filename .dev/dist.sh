@@ -32,7 +32,7 @@ dist_stage() {
   java=$(find_jdk)/bin/java
   local classes=("-cp" "$jar:$root/server/target/lib/*")
   mkdir -p "$to"/{lib,docs,licenses,share/nereid,share/systemd}
-  mkdir -p "$to"/share/{bash-completion/completions,zsh/site-functions}
+  mkdir -p "$to"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
   cp -r "$root/dist/bin" "$root/LICENSE" "$to"
   cp "$jar" "$root/dist/README.md" "$to"
   cp -r "$root"/server/target/lib/. "$to/lib"
@@ -59,6 +59,7 @@ dist_stage() {
     cat "$to/share/bash-completion/completions/nereid"
     printf '_bash_complete -o default -F _complete_nereid\n'
   } >"$to/share/zsh/site-functions/_nereid"
+  "$java" "${classes[@]}" io.nereid.cli.Main completion fish >"$to/share/fish/vendor_completions.d/nereid.fish"
   dist_cxx_runtime "$to"
 }
 

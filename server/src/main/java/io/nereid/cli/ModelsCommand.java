@@ -16,6 +16,8 @@ import io.nereid.perf.ServerConnection;
 import io.nereid.statistics.MemoryUsage;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +28,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -66,6 +69,9 @@ final class ModelsCommand implements Callable<Integer> {
   @Option(names = "--json", description = "Print JSON instead of a table.")
   private boolean json;
 
+  @Option(names = "--names", description = "Print names alone, one a line, and load nothing.")
+  private boolean namesOnly;
+
   @Option(
       names = "--watch",
       description = "In mode poll: stay, and tell what becomes of the models, until Ctrl-C.")
@@ -86,11 +92,38 @@ final class ModelsCommand implements Callable<Integer> {
           command.commandLine(), "a server (-u) is asked, or a directory is read: expected one");
     }
     try (ServerConnection connection = RemoteCommand.connect(command, server)) {
+      if (namesOnly) {
+        return printNames(ServedModels.index(connection).stream().map(IndexedModel::name));
+      }
       List<Listed> models =
           ServedModels.index(connection).stream().map(model -> there(connection, model)).toList();
       print(models, connection.toString());
       return exitCode(models);
     }
+  }
+
+  /** The names of what lies in the repositories, whether it is right or not. */
+  private Stream<String> namesHere() throws IOException {
+    List<String> names = new ArrayList<>();
+    for (Path directory : control.directories(repository)) {
+      try (DirectoryStream<Path> models = Files.newDirectoryStream(directory, "[!.]*")) {
+        for (Path model : models) {
+          String name = model.getFileName().toString();
+          if (Files.isDirectory(model)) {
+            names.add(name);
+          } else if (name.matches(".+\\.(onnx|plan)")) {
+            names.add(name.substring(0, name.lastIndexOf('.')));
+          }
+        }
+      }
+    }
+    return names.stream();
+  }
+
+  private int printNames(Stream<String> names) {
+    PrintWriter out = command.commandLine().getOut();
+    names.map(Texts::printable).distinct().sorted().forEach(out::println);
+    return 0;
   }
 
   private static Listed there(ServerConnection connection, IndexedModel model) {
@@ -103,6 +136,9 @@ final class ModelsCommand implements Callable<Integer> {
   }
 
   private int listHere() throws IOException {
+    if (namesOnly) {
+      return printNames(namesHere());
+    }
     RepositoryArguments.muteLoadLog(); // the list has the reasons
     try (Nereid nereid = open()) {
       List<Listed> models =

@@ -54,10 +54,11 @@ class TreeScriptTest {
     "version, (not built)",
     "--help, Usage: nereid COMMAND",
     "help, Usage: nereid COMMAND",
-    "completion, complete -W"
+    "completion, complete -W",
+    "completion fish, complete -c nereid"
   })
   void whatItSaysAboutItselfNeedsNoBuild(String argument, String expected) throws Exception {
-    assertTrue(run(argument).contains(expected));
+    assertTrue(run(argument.split(" ")).contains(expected));
   }
 
   @Test
