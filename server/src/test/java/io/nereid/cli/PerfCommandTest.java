@@ -288,6 +288,10 @@ class PerfCommandTest {
 
     String page = Files.readString(html);
     assertTrue(page.contains("prefers-color-scheme: dark"));
+    assertTrue(page.contains(" ran on the machine that measured it, with "), page);
+    boolean slow = results.stream().anyMatch(one -> number(one, "latency_p99_us") > 1000);
+    assertEquals(slow, page.contains("latency in ms"));
+    assertEquals(!slow, page.contains("latency in us"));
     assertFalse(page.matches("(?s).*(<script|<link|src=|url\\().*"), "it loads nothing");
     Matcher svg = Pattern.compile("(?s)<svg.*?</svg>").matcher(page);
     int plots = 0;

@@ -16,9 +16,13 @@ final class LoadPage {
   private static final List<String> PARTS =
       List.of("queue", "compute input", "compute infer", "compute output", "elsewhere");
 
+  /** Longer latencies are told in milliseconds. */
+  private static final double MOST_US = 1000;
+
   private final PerfReport report;
   private final List<LevelResult> byLoad;
   private final HtmlPage page;
+  private final boolean inMs;
 
   private LoadPage(PerfReport report) {
     this.report = report;
@@ -27,6 +31,8 @@ final class LoadPage {
     Map<Double, LevelResult> last = new TreeMap<>();
     report.results().forEach(result -> last.put(result.level().value(), result));
     byLoad = List.copyOf(last.values());
+    inMs =
+        report.slo() != null || byLoad.stream().anyMatch(result -> result.latencyUs(99) > MOST_US);
   }
 
   static String of(PerfReport report) {
@@ -39,7 +45,9 @@ final class LoadPage {
         report.server().name()
             + " "
             + report.server().version()
-            + ", measured from a machine with "
+            + (report.process().here()
+                ? " ran on the machine that measured it, with "
+                : " ran on " + report.plan().target().host() + ", measured from a machine with ")
             + PerfReport.machine()
             + ", "
             + report.started());
@@ -108,9 +116,15 @@ final class LoadPage {
     return byLoad.getFirst().level().isOpenLoop() ? "requests due a second" : "concurrency";
   }
 
-  /** An objective is written in milliseconds, mostly. */
-  private boolean inMs() {
-    return report.slo() != null;
+  /** The unit in which the page tells latencies: an objective is written in ms, mostly. */
+  private String unit() {
+    return inMs ? "ms" : "us";
+  }
+
+  private String latency(double us) {
+    return inMs && us < 10_000
+        ? String.format(Locale.ROOT, "%.2f", us / 1e3)
+        : TextReport.us(inMs ? us / 1e3 : us);
   }
 
   private void charts() {
@@ -126,17 +140,13 @@ final class LoadPage {
     page.figure(
         "Latency over load",
         Chart.lines(
-            "latency percentiles over load",
-            loadName(),
-            inMs() ? "latency in ms" : "latency in us",
-            true,
-            overLoad));
+            "latency percentiles over load", loadName(), "latency in " + unit(), true, overLoad));
     page.figure(
         "Latency over throughput",
         Chart.lines(
             "latency over throughput",
             "requests/s",
-            inMs() ? "latency in ms" : "latency in us",
+            "latency in " + unit(),
             false,
             overThroughput));
     split();
@@ -149,14 +159,15 @@ final class LoadPage {
             .map(result ->
                 new Chart.Point(
                     overThroughput ? result.requestsPerSecond() : result.level().value(),
-                    result.latencyUs(percentile) / (inMs() ? 1e3 : 1),
+                    result.latencyUs(percentile) / (inMs ? 1e3 : 1),
                     String.format(
                         Locale.ROOT,
-                        "%s, %.0f requests/s: %s %s us",
+                        "%s, %.0f requests/s: %s %s %s",
                         result.level().label(),
                         result.requestsPerSecond(),
                         name,
-                        TextReport.us(result.latencyUs(percentile)))))
+                        latency(result.latencyUs(percentile)),
+                        unit())))
             .toList());
   }
 
@@ -174,7 +185,8 @@ final class LoadPage {
         parts.add(Math.max(0, result.meanLatencyUs() - inside));
         List<String> texts = new ArrayList<>();
         for (int i = 0; i < PARTS.size(); i++) {
-          texts.add(PARTS.get(i) + ": " + TextReport.us(parts.get(i)) + " us");
+          texts.add(PARTS.get(i) + ": " + latency(parts.get(i)) + " " + unit());
+          parts.set(i, inMs ? parts.get(i) / 1e3 : parts.get(i));
         }
         bars.add(new Chart.Bar(Axis.label(result.level().value()), parts, texts));
       }
@@ -184,16 +196,23 @@ final class LoadPage {
     }
     page.figure(
         "Where a request spends its time, on average",
-        Chart.bars("queue and compute split", "us a request", bars) + HtmlPage.legend(PARTS));
+        Chart.bars("queue and compute split", unit() + " a request", bars)
+            + HtmlPage.legend(PARTS));
   }
 
   private Table table() {
     List<String> headings = new ArrayList<>(List.of("load", "requests/s"));
     for (double percentile : PerfReport.PERCENTILES) {
-      headings.add(PerfReport.percentileName(percentile) + " us");
+      headings.add(PerfReport.percentileName(percentile) + " " + unit());
     }
     headings.addAll(
-        List.of("max us", "errors", "queue us", "compute us", "server CPU us", "generator CPU us"));
+        List.of(
+            "max " + unit(),
+            "errors",
+            "queue " + unit(),
+            "compute " + unit(),
+            "server CPU us",
+            "generator CPU us"));
     Table table = new Table(headings);
     for (LevelResult result : report.results()) {
       List<Table.Cell> cells = new ArrayList<>();
@@ -205,18 +224,17 @@ final class LoadPage {
     return table;
   }
 
-  private static List<String> row(LevelResult result) {
+  private List<String> row(LevelResult result) {
     List<String> cells = new ArrayList<>();
     cells.add(result.level().label());
     cells.add(String.format(Locale.ROOT, "%.0f", result.requestsPerSecond()));
     for (double percentile : PerfReport.PERCENTILES) {
-      cells.add(TextReport.us(result.latencyUs(percentile)));
+      cells.add(latency(result.latencyUs(percentile)));
     }
-    cells.add(TextReport.us(result.maxLatencyUs()));
+    cells.add(latency(result.maxLatencyUs()));
     cells.add(Long.toString(result.counts().errorCount()));
-    cells.add(
-        result.server().map(one -> TextReport.us(one.perRequestUs(one.queueNs()))).orElse("-"));
-    cells.add(result.server().map(one -> TextReport.us(TextReport.computeUs(one))).orElse("-"));
+    cells.add(result.server().map(one -> latency(one.perRequestUs(one.queueNs()))).orElse("-"));
+    cells.add(result.server().map(one -> latency(TextReport.computeUs(one))).orElse("-"));
     cells.add(result.serverCpuUs().map(TextReport::us).orElse("-"));
     cells.add(TextReport.us(result.clientCpuUs()));
     return cells;

@@ -18,10 +18,11 @@ import java.util.Set;
  * The processes that listen at the server's port, where it runs on this machine and they may be
  * looked at.
  *
+ * @param here whether the server runs on this machine
  * @param pids of them; empty: not known
  * @param why nothing is known, for people
  */
-record ServerProcess(List<Long> pids, String why) {
+record ServerProcess(boolean here, List<Long> pids, String why) {
 
   private static final String LISTENING = "0A";
 
@@ -30,14 +31,14 @@ record ServerProcess(List<Long> pids, String why) {
       throw new PerfException(
           "expected --server-pid of a process of this machine that may be looked at, got " + pid);
     }
-    return new ServerProcess(List.of(pid), "");
+    return new ServerProcess(true, List.of(pid), "");
   }
 
   /** Looks through {@code /proc} for who has the listening socket. */
   static ServerProcess at(Target target) {
     try {
       if (!isLocal(target.host())) {
-        return new ServerProcess(List.of(), "the server runs on another machine");
+        return new ServerProcess(false, List.of(), "the server runs on another machine");
       }
       Set<String> sockets = new HashSet<>();
       for (String table : List.of("tcp", "tcp6")) {
@@ -48,9 +49,9 @@ record ServerProcess(List<Long> pids, String why) {
       }
       List<Long> pids = owners(sockets);
       return new ServerProcess(
-          pids, pids.isEmpty() ? "its process cannot be seen (--server-pid names it)" : "");
+          true, pids, pids.isEmpty() ? "its process cannot be seen (--server-pid names it)" : "");
     } catch (IOException e) {
-      return new ServerProcess(List.of(), "its process cannot be found: " + e.getMessage());
+      return new ServerProcess(false, List.of(), "its process cannot be found: " + e.getMessage());
     }
   }
 
