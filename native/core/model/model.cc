@@ -399,6 +399,7 @@ bool Model::AnswerFromCache(Request& request) {
 void Model::ReadStats(nrd_model_stats* stats_out) {
   stats_.Read(stats_out);
   runner_->ReadCounts(&stats_out->pending_count, &stats_out->executing_count);
+  runner_->ReadBatchEnds(stats_out->batch_ends);
 }
 
 void Model::ReadSequenceStats(nrd_sequence_stats* stats_out) {

@@ -172,7 +172,26 @@ BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
     latest_ns_ =
         first.due_ns - (control_.PredictAlone(first.rows, first.row_elements, now_ns) - now_ns);
   }
-  return {.take = decision.take, .wake_ns = decision.wake_ns};
+  return {.take = static_cast<uint32_t>(decision.take),
+          .end = EndOf(std::span(seen_due_).subspan(decision.refuse), decision.take),
+          .wake_ns = decision.wake_ns};
+}
+
+// The reason for the first `count` to be a batch; each of `waiting` that was refused is gone.
+uint32_t ObjectiveQueue::EndOf(std::span<const DueRequest> waiting, size_t count) const {
+  if (!config_.batch_policy.dynamic) {
+    return NRD_BATCH_SINGLE;
+  }
+  if (count == waiting.size()) {
+    return NRD_BATCH_IDLE;
+  }
+  int64_t rows = 0;
+  for (const DueRequest& request : waiting.first(count + 1)) {
+    rows += request.rows;
+  }
+  return !waiting[count].joins           ? NRD_BATCH_UNLIKE
+         : rows > config_.max_batch_size ? NRD_BATCH_FULL
+                                         : NRD_BATCH_OBJECTIVE;
 }
 
 void ObjectiveQueue::Refuse(Request& request, int64_t now_ns) {

@@ -64,6 +64,7 @@ class ObjectiveQueue final : public SharedQueue {
   void Refuse(Request& request, int64_t now_ns);
   void CountRefused(const Request& request, uint64_t* reason);
   void See();
+  [[nodiscard]] uint32_t EndOf(std::span<const DueRequest> waiting, size_t count) const;
 
   const ObjectiveConfig& objective_;
   const bool sized_;  // rows differ in size

@@ -3,6 +3,23 @@
 #include <algorithm>
 
 namespace nereid {
+namespace {
+
+// The reason for a batch; `now_ns` is kNever where the model is unloaded.
+uint32_t EndOf(bool full, bool unlike, uint64_t max_queue_delay_ns, int64_t now_ns) {
+  if (unlike) {
+    return NRD_BATCH_UNLIKE;
+  }
+  if (full) {
+    return NRD_BATCH_FULL;
+  }
+  if (now_ns == kNever) {
+    return NRD_BATCH_DRAIN;
+  }
+  return max_queue_delay_ns == 0 ? NRD_BATCH_IDLE : NRD_BATCH_DELAY;
+}
+
+}  // namespace
 
 BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequest> waiting,
                           int64_t now_ns) {
@@ -15,14 +32,16 @@ BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequ
 
   const int64_t largest_preferred =
       policy.preferred_sizes.empty() ? policy.max_batch_size : policy.preferred_sizes.back();
-  size_t count = 0;            // requests that fit into one batch
-  size_t preferred_count = 0;  // of these, those that make up the best preferred size
+  uint32_t count = 0;            // requests that fit into one batch
+  uint32_t preferred_count = 0;  // of these, those that make up the best preferred size
   int64_t rows = 0;
   int64_t oldest_ns = kNever;
-  bool full = false;  // the next request cannot join, so waiting will not make the batch larger
+  bool full = false;    // the next request cannot join, so waiting will not make the batch larger
+  bool unlike = false;  // because of its shapes, or of the caller's batcher
   for (const WaitingRequest& request : waiting) {
     if (count > 0 && (!request.joins || rows + request.rows > policy.max_batch_size)) {
       full = true;
+      unlike = !request.joins;
       break;
     }
     // No preferred size is met exactly: stopping short of the largest is better than passing it.
@@ -43,10 +62,12 @@ BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequ
   const int64_t wake_ns = AddDelay(oldest_ns, policy.max_queue_delay_ns);
   const bool delay_over = now_ns >= wake_ns;
   if (preferred_count > 0 && (!delay_over || policy.max_queue_delay_ns == 0)) {
-    return {.take = preferred_count, .wake_ns = now_ns};
+    return {.take = preferred_count, .end = NRD_BATCH_FULL, .wake_ns = now_ns};
   }
   if (delay_over || full || rows >= largest_preferred) {
-    return {.take = count, .wake_ns = now_ns};
+    const uint32_t end =
+        EndOf(full || rows >= largest_preferred, unlike, policy.max_queue_delay_ns, now_ns);
+    return {.take = count, .end = end, .wake_ns = now_ns};
   }
   return {.take = 0, .wake_ns = wake_ns};
 }
@@ -59,7 +80,9 @@ BatchDecision DecideSlots(const SlotPolicy& policy, std::span<const WaitingReque
   const auto filled = static_cast<double>(waiting.size());
   const int64_t wake_ns = AddDelay(waiting.front().enqueue_ns, policy.max_queue_delay_ns);
   if (filled >= policy.minimum_utilization * policy.slots || now_ns >= wake_ns) {
-    return {.take = waiting.size(), .wake_ns = now_ns};
+    const uint64_t waited_ns = now_ns >= wake_ns ? policy.max_queue_delay_ns : 0;
+    const uint32_t end = EndOf(waiting.size() >= policy.slots, false, waited_ns, now_ns);
+    return {.take = static_cast<uint32_t>(waiting.size()), .end = end, .wake_ns = now_ns};
   }
   return {.take = 0, .wake_ns = wake_ns};
 }

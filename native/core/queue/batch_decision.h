@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "core/config/batch_policy.h"
+#include "nereid/nereid.h"
 
 namespace nereid {
 
@@ -18,10 +19,11 @@ struct WaitingRequest {
   bool joins;  // can run in one batch with the first request
 };
 
-// `take` requests from the front run now; when it is 0, nothing runs before `wake_ns` unless more
-// requests come.
+// `take` requests from the front run now, and `end`, an NRD_BATCH_*, says why no more of them; when
+// it is 0, nothing runs before `wake_ns` unless more requests come. Two registers hold it.
 struct BatchDecision {
-  size_t take = 0;
+  uint32_t take = 0;
+  uint32_t end = NRD_BATCH_SINGLE;
   int64_t wake_ns = kNever;
 };
 

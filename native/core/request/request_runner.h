@@ -42,6 +42,8 @@ class RequestRunner {
   // What an instance holds or waits for; nothing where there are none.
   virtual void ReadInstance(uint32_t /*instance*/, nrd_instance_stats* /*stats_out*/) {}
   virtual void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) = 0;
+  // Batches that were begun, by NRD_BATCH_*; as they are where there are none.
+  virtual void ReadBatchEnds(uint64_t* /*counts_out*/) {}
 
   // What an objective has it do, and the points of what it learned of costs, of which there are as
   // many as are returned; false and none where there is no objective.

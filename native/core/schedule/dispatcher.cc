@@ -43,6 +43,8 @@ void MarkTaken(const RemovedRequests& removed) {
   MarkTaken(removed.abandoned);
 }
 
+bool Batches(const BatchPolicy& policy) { return policy.dynamic && policy.max_batch_size > 1; }
+
 void Notify(WaitingInstance* instance) {
   if (instance != nullptr) {
     instance->wake.NotifyOne();
@@ -58,6 +60,8 @@ Dispatcher::Dispatcher(const SchedulerContext& context, ExecutionLimits& limits,
       limits_(limits),
       target_(target),
       now_(now),
+      full_rows_(Batches(config_.batch_policy) ? config_.batch_policy.max_batch_size : INT64_MAX),
+      end_of_one_(Batches(config_.batch_policy) ? NRD_BATCH_IDLE : NRD_BATCH_SINGLE),
       admission_(config_, context.backend),
       queue_(MakeWorkQueue(config_)),
       objective_(config_.objective ? static_cast<ObjectiveQueue*>(queue_.get()) : nullptr),
@@ -134,6 +138,7 @@ Instance* Dispatcher::BorrowFor(Request& request) {
   ++unanswered_;
   request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
   Instance& instance = Instance::From(waiting_.Borrow());
+  ++batch_ends_[request.rows < full_rows_ ? end_of_one_ : uint32_t{NRD_BATCH_FULL}];
   if (objective_ != nullptr) [[unlikely]] {
     objective_->BeganAtOnce(instance.index(), request, now_());
   }
@@ -172,6 +177,9 @@ Instance* Dispatcher::BorrowHome(const Request& request, int64_t now_ns) {
 void Dispatcher::TakeNow(Instance& instance, const BatchDecision& decision) {
   instance.batch.clear();
   queue_->Take(decision.take, &instance.batch);
+  if (!instance.batch.empty()) {
+    ++batch_ends_[decision.end];
+  }
   for (Request* const request : instance.batch) {
     request->state.store(RequestState::kExecuting, std::memory_order_relaxed);
   }

@@ -2,6 +2,8 @@
 #ifndef NEREID_CORE_SCHEDULE_DISPATCHER_H_
 #define NEREID_CORE_SCHEDULE_DISPATCHER_H_
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -157,6 +159,11 @@ class Dispatcher {
     *executing_out = executing_;
   }
 
+  void ReadBatchEnds(uint64_t* counts_out) NRD_EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    std::copy(batch_ends_.begin(), batch_ends_.end(), counts_out);
+  }
+
   // For models with an objective: a request's answer has left, so long after the request came.
   void Sent(const Request& request, uint64_t took_ns) NRD_EXCLUDES(mutex_);
   // False, and none: this is none.
@@ -203,6 +210,9 @@ class Dispatcher {
   ExecutionLimits& limits_;
   TimerTarget& target_;
   int64_t (*const now_)();
+  // The reasons of batches of one request, which an idle instance executes at once.
+  const int64_t full_rows_;
+  const uint32_t end_of_one_;
 
   // Requests that execute. Falls before they are answered: who has the answer sees it.
   std::atomic<uint64_t> executing_{0};
@@ -218,6 +228,7 @@ class Dispatcher {
   uint64_t unanswered_ NRD_GUARDED_BY(mutex_) = 0;           // admitted and not delivered yet
   uint64_t next_ticket_ NRD_GUARDED_BY(mutex_) = 0;          // with preserve_ordering
   WarmUpTurn warm_up_ NRD_GUARDED_BY(mutex_);
+  std::array<uint64_t, NRD_BATCH_ENDS> batch_ends_ NRD_GUARDED_BY(mutex_) = {};
   uint32_t opening_ NRD_GUARDED_BY(mutex_);  // instances that are still being opened
   Condition opened_;
   Condition drained_;

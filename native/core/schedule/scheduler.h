@@ -43,6 +43,7 @@ class Scheduler final : public RequestRunner, public TimerTarget, public Detache
 
   void ReadInstance(uint32_t instance, nrd_instance_stats* stats_out) override;
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
+  void ReadBatchEnds(uint64_t* counts_out) override { dispatcher_.ReadBatchEnds(counts_out); }
 
   void Sent(const Request& request, uint64_t took_ns) override;
   bool ReadObjective(nrd_objective_stats* stats_out) override;

@@ -1026,6 +1026,19 @@ typedef struct nrd_duration_stat {
 } nrd_duration_stat;
 NRD_ASSERT_SIZE(nrd_duration_stat, 16);
 
+/* Reasons that a batch did not get more requests. */
+enum {
+  NRD_BATCH_SINGLE = 0, /* the model does not batch dynamically */
+  NRD_BATCH_FULL = 1,   /* max_batch_size, a preferred size or all slots were reached, or what came
+                           next would have passed it */
+  NRD_BATCH_UNLIKE = 2, /* what came next has other shapes, or the model's batcher kept it out */
+  NRD_BATCH_DELAY = 3,  /* the oldest request had waited for as long as the model lets it */
+  NRD_BATCH_IDLE = 4,   /* an instance was free, and nothing else was there */
+  NRD_BATCH_OBJECTIVE = 5, /* with more, requests would have missed the objective */
+  NRD_BATCH_DRAIN = 6,     /* the model is unloaded, and nothing else will come */
+  NRD_BATCH_ENDS = 7       /* how many there are */
+};
+
 typedef struct nrd_model_stats {
   uint32_t struct_size;
   uint32_t instance_count;
@@ -1047,9 +1060,10 @@ typedef struct nrd_model_stats {
   uint64_t fail_rejected; /* queue full, timed out, deadline, draining */
   uint64_t fail_cancelled;
   uint64_t fail_backend;
-  uint64_t fail_other; /* invalid requests, out of memory before execution */
+  uint64_t fail_other;                 /* invalid requests, out of memory before execution */
+  uint64_t batch_ends[NRD_BATCH_ENDS]; /* batches that were begun, by NRD_BATCH_* */
 } nrd_model_stats;
-NRD_ASSERT_SIZE(nrd_model_stats, 216);
+NRD_ASSERT_SIZE(nrd_model_stats, 272);
 NRD_API void nrd_model_stats_read(nrd_model* model, nrd_model_stats* stats_out);
 
 /* Sequences of a model: now, and since it was loaded. */

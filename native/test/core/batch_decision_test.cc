@@ -44,6 +44,30 @@ TEST_CASE("without delay and preferred sizes all that waits runs, up to the larg
   CHECK(DecideBatch(Dynamic(8), Waiting({8, 1}), kNow).take == 1);
 }
 
+TEST_CASE("a batch says why it is not larger") {
+  const auto end = [](const BatchPolicy& policy, const std::vector<WaitingRequest>& waiting,
+                      int64_t now_ns = kNow) { return DecideBatch(policy, waiting, now_ns).end; };
+  const auto slots_end = [](const SlotPolicy& policy, size_t count, int64_t now_ns) {
+    return DecideSlots(policy, Waiting(std::vector<int64_t>(count, 1)), now_ns).end;
+  };
+  CHECK(end({.max_batch_size = 8}, Waiting({1, 1})) == NRD_BATCH_SINGLE);
+  CHECK(end(Dynamic(8), Waiting({1, 2})) == NRD_BATCH_IDLE);
+  CHECK(end(Dynamic(8), Waiting({8})) == NRD_BATCH_FULL);
+  CHECK(end(Dynamic(8), Waiting({5, 5})) == NRD_BATCH_FULL);
+  CHECK(end(Dynamic(8, 500, {4}), Waiting({2, 2, 1})) == NRD_BATCH_FULL);
+  CHECK(end(Dynamic(8, 500), Waiting({1}), kNow + 500) == NRD_BATCH_DELAY);
+  CHECK(end(Dynamic(8, 500), Waiting({1}), kNever) == NRD_BATCH_DRAIN);
+  CHECK(end(Dynamic(8), Waiting({1}), kNever) == NRD_BATCH_DRAIN);
+  auto unlike = Waiting({1, 1, 1});
+  unlike[2].joins = false;
+  CHECK(end(Dynamic(8, 500), unlike) == NRD_BATCH_UNLIKE);
+  CHECK(end(Dynamic(8), unlike) == NRD_BATCH_UNLIKE);
+  CHECK(slots_end({.slots = 2}, 2, kNow) == NRD_BATCH_FULL);
+  CHECK(slots_end({.slots = 2, .max_queue_delay_ns = 500}, 1, kNow) == NRD_BATCH_IDLE);
+  CHECK(slots_end({.slots = 2, .minimum_utilization = 1, .max_queue_delay_ns = 500}, 1,
+                  kNow + 500) == NRD_BATCH_DELAY);
+}
+
 TEST_CASE("a delay makes a small batch wait for the oldest request's sake, not longer") {
   const BatchPolicy policy = Dynamic(8, 500);
   auto waiting = Waiting({1, 1});

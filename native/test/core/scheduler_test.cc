@@ -328,6 +328,32 @@ TEST_CASE("statistics count what happened") {
   REQUIRE(count == 1);
   CHECK(batches[0].batch_size == 2);
   CHECK(batches[0].compute_infer.count == 3);
+  CHECK(stats.batch_ends[NRD_BATCH_SINGLE] == 3);
+}
+
+TEST_CASE("batches that were begun are counted by what ended them") {
+  TestRuntime runtime;
+  Gate gate;
+  FunctionBackend backend{.run = [&](nrd_batch* batch, nrd_error* error) {
+    gate.Enter();
+    return CopyInputs(batch, error);
+  }};
+  TestModel model(runtime, backend,
+                  {.max_batch_size = 4, .flags = NRD_MODEL_DYNAMIC_BATCHING | NRD_MODEL_NO_INLINE});
+  std::vector<TestRequest> requests;
+  for (const int64_t rows : {1, 2, 2, 1, 2}) {
+    requests.emplace_back(model, rows);
+    REQUIRE(requests.back().Submit() == NRD_PENDING);
+    gate.WaitForEntered(1);
+  }
+  gate.Open();
+  for (TestRequest& request : requests) {
+    CHECK(request.Wait() == NRD_OK);
+  }
+  const nrd_model_stats stats = model.stats();
+  CHECK(stats.batch_ends[NRD_BATCH_IDLE] == 2);  // the first, and the last
+  CHECK(stats.batch_ends[NRD_BATCH_FULL] == 1);
+  CHECK(stats.execution_count == 3);
 }
 
 TEST_CASE("the response cache answers a repeated request without executing") {

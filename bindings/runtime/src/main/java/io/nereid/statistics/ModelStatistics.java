@@ -2,6 +2,7 @@ package io.nereid.statistics;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -26,6 +27,7 @@ import java.util.Optional;
  * @param failCancelled cancelled before they ran
  * @param failBackend failed in the backend
  * @param failOther invalid, or out of memory
+ * @param batchEnds batches that were begun, by what ended them
  * @param batches per batch size, ascending
  * @param queueHistogram distribution of the time in the queue
  * @param computeHistogram distribution of the time in the backend
@@ -54,6 +56,7 @@ public record ModelStatistics(
     long failCancelled,
     long failBackend,
     long failOther,
+    Map<BatchEnd, Long> batchEnds,
     List<BatchStatistics> batches,
     Histogram queueHistogram,
     Histogram computeHistogram,

@@ -1,12 +1,14 @@
 package io.nereid.server.console;
 
 import io.nereid.server.json.JsonBuffer;
+import io.nereid.statistics.BatchEnd;
 import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.Histogram;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.ModelStatistics;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Function;
 
 /** Writes the event about one version of a model. */
@@ -46,7 +48,7 @@ final class ModelJson {
               + "\"errors_per_s\":null,\"inline_per_s\":null,\"requests\":null,"
               + "\"inferences\":null,\"executions\":null,\"inline\":null,\"errors\":null,"
               + "\"latency\":null,\"minute\":null,\"heat\":null,\"time_us\":null,"
-              + "\"batches\":null,\"cache\":null,\"pending\":null,\"executing\":null,"
+              + "\"batches\":null,\"batch_ends\":null,\"cache\":null,\"pending\":null,\"executing\":null,"
               + "\"busy\":null,\"instances\":null,\"sequences\":null,\"objective\":null,"
               + "\"memory\":null");
     } else {
@@ -165,7 +167,13 @@ final class ModelJson {
     ModelStatistics now = work.now();
     json.ascii(",\"batches\":");
     ConsoleJson.array(json, now.batches(), batch -> batch(work, batch, json));
-    json.ascii(",\"cache\":");
+    String separator = ",\"batch_ends\":{";
+    for (BatchEnd end : BatchEnd.values()) {
+      ConsoleJson.text(json.ascii(separator), end.name().toLowerCase(Locale.ROOT));
+      json.ascii(":").number(now.batchEnds().get(end));
+      separator = ",";
+    }
+    json.ascii("},\"cache\":");
     if (work.cached()) {
       OverviewJson.rate(
           "hits", work.perSecond(s -> s.cacheHit().count()), json.ascii("{\"cached\":true"));

@@ -15,6 +15,7 @@ import io.nereid.types.NereidException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
@@ -142,6 +143,13 @@ final class ModelMetrics {
         ModelStatistics::executionCount);
     all.gauge(
         "nv_inference_pending_request_count",
+    text.counter("nereid_batch_ends_total", "Batches that were begun, by what ended them");
+    all.each((figures, samples) ->
+        figures
+            .batchEnds()
+            .forEach((end, count) ->
+                samples.accept(
+                    MetricsText.label("reason", end.name().toLowerCase(Locale.ROOT)), count)));
         "Requests that wait to be executed",
         ModelStatistics::pendingCount);
     all.gauge(

@@ -42,6 +42,25 @@ const OBJECTIVE = ['Objective, requests a second', rate, [
 /** @param {any} time */
 const whole = time => (time ? time.queue + time.compute_input + time.compute_infer + time.compute_output : null);
 
+/** The reasons for which batches are not larger. @type {Record<string, string>} */
+const ENDS = {
+  single: 'the model has no dynamic batching',
+  full: 'they were full',
+  unlike: 'the next request has other shapes',
+  delay: 'the oldest request had waited for long enough',
+  idle: 'an instance was free and nothing else waited',
+  objective: 'more would have missed the objective',
+  drain: 'the model is unloaded',
+};
+
+/** @param {Record<string, number>} ends */
+function endsOf(ends) {
+  const sum = Object.values(ends).reduce((total, count) => total + count, 0);
+  const parts = Object.entries(ends).filter(([, count]) => count).sort(([, a], [, b]) => b - a)
+    .map(([end, count]) => `${percent(count / sum)} because ${ENDS[end] ?? end}`);
+  return parts.length ? `Batches ended ${parts.join(', ')}.` : '';
+}
+
 /** A plot with the values of the last minutes. */
 class Series {
   /** @param {any[]} what */
@@ -79,6 +98,7 @@ class Live {
     this.versions = h('p');
     this.said = '';
     this.batches = h('dl', {className: 'bars'});
+    this.ends = h('p', {className: 'soft'});
     this.cells = h('ul', {className: 'cells'});
     this.objective = new Objective();
     this.facts = h('dl', {className: 'facts'});
@@ -95,7 +115,7 @@ class Live {
       this.past.element,
       this.plots,
       this.objective.element,
-      h('section', {}, h('h2', {}, 'Batches'), this.batches),
+      h('section', {}, h('h2', {}, 'Batches'), this.batches, this.ends),
       h('section', {}, h('h2', {}, 'Instances'), this.cells),
       h('section', {}, h('h2', {}, 'The last minute'),
         h('div', {className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'The last minute'}, h('table', {},
@@ -123,6 +143,7 @@ class Live {
     this.series.forEach(series => series.add(value));
     if (value.heat) this.heat.add(value.heat);
     this.#batches(value.batches ?? []);
+    say(this.ends, endsOf(value.batch_ends ?? {}));
     this.#instances(value.instances ?? []);
     this.#minute(value.minute);
     this.objective.show(value.objective);

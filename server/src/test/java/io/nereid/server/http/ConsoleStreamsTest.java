@@ -171,6 +171,8 @@ class ConsoleStreamsTest {
           list(map(data.get("heat")).get("counts")).size());
       assertNotNull(map(data.get("time_us")).get("compute_infer"));
       assertEquals(1, map(list(data.get("batches")).getFirst()).get("total"));
+      assertEquals(1, map(data.get("batch_ends")).get("single"));
+      assertEquals(7, map(data.get("batch_ends")).size());
       assertEquals(null, data.get("sequences"));
       assertEquals(null, data.get("cache"));
       assertTrue(data.containsKey("objective"));

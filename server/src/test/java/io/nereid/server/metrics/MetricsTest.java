@@ -9,6 +9,7 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.model.BackendInstance;
+import io.nereid.model.DynamicBatching;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
@@ -142,6 +143,29 @@ class MetricsTest {
     assertEquals(7, metrics.value(size + "_sum", ONES));
     assertEquals(1, metrics.value(size + "_bucket", "model", "ones", "version", "1", "le", "2"));
     assertEquals(3, metrics.value(size + "_bucket", "model", "ones", "version", "1", "le", "4"));
+  }
+
+  @Test
+  void batchesAreCountedByWhyTheyAreNotLarger() throws Exception {
+    nereid().load(identity("ones").build());
+    nereid().load(identity("many").dynamicBatching(DynamicBatching.create()).build());
+    infer("ones", 3);
+    infer("many", 1);
+    infer("many", 8);
+    Exposition metrics = scrape();
+    assertEquals("counter", metrics.family("nereid_batch_ends_total").type());
+    assertEquals(1, ends(metrics, "ones", "single"));
+    assertEquals(0, ends(metrics, "ones", "idle"));
+    assertEquals(1, ends(metrics, "many", "idle"));
+    assertEquals(1, ends(metrics, "many", "full"));
+    for (String reason : List.of("single", "unlike", "delay", "objective", "drain")) {
+      assertEquals(0, ends(metrics, "many", reason));
+    }
+  }
+
+  private static double ends(Exposition metrics, String model, String reason) {
+    return metrics.value(
+        "nereid_batch_ends_total", "model", model, "version", "1", "reason", reason);
   }
 
   @Test

@@ -1,10 +1,12 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.MemoryLayout.sequenceLayout;
 import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.statistics.BatchEnd;
 import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.DurationStatistic;
@@ -21,7 +23,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 import java.time.Instant;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -117,7 +121,8 @@ public final class StatisticsRecord {
           JAVA_LONG.withName("fail_rejected"),
           JAVA_LONG.withName("fail_cancelled"),
           JAVA_LONG.withName("fail_backend"),
-          JAVA_LONG.withName("fail_other"));
+          JAVA_LONG.withName("fail_other"),
+          sequenceLayout(BatchEnd.values().length, JAVA_LONG).withName("batch_ends"));
 
   static final StructLayout BATCH =
       structLayout(
@@ -181,6 +186,15 @@ public final class StatisticsRecord {
     return new DurationStatistic(
         record.get(JAVA_LONG, at + offset(DURATION, "count")),
         record.get(JAVA_LONG, at + offset(DURATION, "ns")));
+  }
+
+  private Map<BatchEnd, Long> batchEnds() {
+    long at = offset(layout, "batch_ends");
+    Map<BatchEnd, Long> ends = new EnumMap<>(BatchEnd.class);
+    for (BatchEnd end : BatchEnd.values()) {
+      ends.put(end, record.get(JAVA_LONG, at + end.ordinal() * JAVA_LONG.byteSize()));
+    }
+    return ends;
   }
 
   /** What the core counts as alive in this process. */
@@ -272,6 +286,7 @@ public final class StatisticsRecord {
           stats.get("fail_cancelled"),
           stats.get("fail_backend"),
           stats.get("fail_other"),
+          stats.batchEnds(),
           batches(arena, model),
           histogram(arena, model, QUEUE),
           histogram(arena, model, COMPUTE),
