@@ -24,9 +24,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
 import picocli.CommandLine.ParseResult;
 
 /** The manifests: of the published shape, of one piece, and understood by this server. */
@@ -38,15 +42,18 @@ class KubernetesTest {
   private static final long IDLE_CONNECTION_BYTES = 51_000;
 
   private static final Map<String, Class<?>> SHAPES =
-      Map.of(
-          "apps/v1 Deployment", V1Deployment.class,
-          "v1 Service", V1Service.class,
-          "v1 PersistentVolumeClaim", V1PersistentVolumeClaim.class,
-          "policy/v1 PodDisruptionBudget", V1PodDisruptionBudget.class,
-          "autoscaling/v2 HorizontalPodAutoscaler", V2HorizontalPodAutoscaler.class,
-          "networking.k8s.io/v1 NetworkPolicy", V1NetworkPolicy.class,
-          "serving.kserve.io/v1alpha1 ClusterServingRuntime", ServingRuntime.class,
-          "serving.kserve.io/v1beta1 InferenceService", InferenceService.class);
+      Map.ofEntries(
+          Map.entry("apps/v1 Deployment", V1Deployment.class),
+          Map.entry("v1 Service", V1Service.class),
+          Map.entry("v1 PersistentVolumeClaim", V1PersistentVolumeClaim.class),
+          Map.entry("policy/v1 PodDisruptionBudget", V1PodDisruptionBudget.class),
+          Map.entry("autoscaling/v2 HorizontalPodAutoscaler", V2HorizontalPodAutoscaler.class),
+          Map.entry("networking.k8s.io/v1 NetworkPolicy", V1NetworkPolicy.class),
+          Map.entry("serving.kserve.io/v1alpha1 ClusterServingRuntime", ServingRuntime.class),
+          Map.entry("serving.kserve.io/v1beta1 InferenceService", InferenceService.class),
+          Map.entry("keda.sh/v1alpha1 ScaledObject", ScaledObject.class),
+          Map.entry("inference.networking.k8s.io/v1 InferencePool", InferencePool.class),
+          Map.entry("gateway.networking.k8s.io/v1 HTTPRoute", HttpRoute.class));
 
   // The published fields of KServe's resources, by their names.
 
@@ -80,6 +87,70 @@ class KubernetesTest {
   record PredictorModel(
       ModelFormat modelFormat, String protocolVersion, String runtime, String storageUri) {}
 
+  // Those of KEDA's.
+
+  record ScaledObject(
+      String apiVersion, String kind, V1ObjectMeta metadata, ScaledObjectSpec spec) {}
+
+  record ScaledObjectSpec(
+      ScaleTarget scaleTargetRef,
+      Integer pollingInterval,
+      Integer initialCooldownPeriod,
+      Integer cooldownPeriod,
+      Integer idleReplicaCount,
+      Integer minReplicaCount,
+      Integer maxReplicaCount,
+      List<ScaleTrigger> triggers) {}
+
+  record ScaleTarget(String name, String apiVersion, String kind, String envSourceContainerName) {}
+
+  record ScaleTrigger(
+      String type,
+      String name,
+      Boolean useCachedMetrics,
+      Map<String, String> metadata,
+      String metricType) {}
+
+  // Those of the Gateway API and its Inference Extension.
+
+  record InferencePool(String apiVersion, String kind, V1ObjectMeta metadata, PoolSpec spec) {}
+
+  record PoolSpec(Selector selector, List<Port> targetPorts, PickerReference endpointPickerRef) {}
+
+  record Selector(Map<String, String> matchLabels) {}
+
+  record Port(Integer number) {}
+
+  record PickerReference(String group, String kind, String name, Port port, String failureMode) {}
+
+  record HttpRoute(String apiVersion, String kind, V1ObjectMeta metadata, RouteSpec spec) {}
+
+  record RouteSpec(List<Reference> parentRefs, List<String> hostnames, List<RouteRule> rules) {}
+
+  record RouteRule(String name, List<RouteMatch> matches, List<Reference> backendRefs) {}
+
+  record RouteMatch(PathMatch path, String method) {}
+
+  record PathMatch(String type, String value) {}
+
+  record Reference(
+      String group,
+      String kind,
+      String namespace,
+      String name,
+      String sectionName,
+      Integer port,
+      Integer weight) {}
+
+  /** The parameters that the endpoint picker reads of a plug-in for metrics. */
+  record Engine(
+      String name,
+      String queuedRequestsSpec,
+      String runningRequestsSpec,
+      String kvUsageSpec,
+      String loraSpec,
+      String cacheInfoSpec) {}
+
   private static final Map<?, ?> DEPLOYMENT = only("deployment.yaml");
   private static final Map<?, ?> RUNTIME = only("kserve/nereid-onnx.yaml");
 
@@ -94,7 +165,12 @@ class KubernetesTest {
   @Test
   void everyManifestHasThePublishedShape() throws IOException {
     List<String> files = new ArrayList<>(List.of("kserve/example.yaml"));
-    files.add("kserve/nereid-tensorrt.yaml");
+    files.addAll(
+        List.of(
+            "kserve/nereid-tensorrt.yaml",
+            "autoscaler-objective.yaml",
+            "keda.yaml",
+            "gateway/pool.yaml"));
     for (String kustomization : List.of("", "kserve/")) {
       for (Object resource :
           (List<?>) at(only(kustomization + "kustomization.yaml"), "resources")) {
@@ -108,7 +184,7 @@ class KubernetesTest {
         KubernetesShape.check(document, SHAPES.get(kind));
       }
     }
-    assertEquals(9, files.size(), files.toString());
+    assertEquals(12, files.size(), files.toString());
   }
 
   @Test
@@ -150,6 +226,44 @@ class KubernetesTest {
       formats.add(at(format, "name") + " " + at(format, "version"));
     }
     return formats;
+  }
+
+  /** The plug-ins of the endpoint picker, out of the values for its chart. */
+  static List<?> pickerPlugins() throws IOException {
+    return (List<?>) at(pickerConfiguration(), "plugins");
+  }
+
+  private static Object pickerConfiguration() throws IOException {
+    Object chart = at(only("gateway/epp-values.yaml"), "inferenceExtension");
+    String text =
+        at(chart, "pluginsCustomConfig", at(chart, "pluginsConfigFile").toString()).toString();
+    return new Load(LoadSettings.builder().build()).loadFromString(text);
+  }
+
+  @Test
+  void thePickerFindsThePodsTheirMetricsAndItsPlugins() throws IOException {
+    Object pool = only("gateway/pool.yaml");
+    Object pod = at(DEPLOYMENT, "spec", "template");
+    assertEquals(at(pod, "metadata", "labels"), at(pool, "spec", "selector", "matchLabels"));
+    List<?> ports = (List<?>) at(pod, "spec", "containers", 0, "ports");
+    assertEquals(at(ports.get(0), "containerPort"), at(pool, "spec", "targetPorts", 0, "number"));
+    Object chart = at(only("gateway/epp-values.yaml"), "inferenceExtension");
+    assertEquals(
+        at(ports.get(2), "containerPort"), at(chart, "flags", "model-server-metrics-port"));
+    Set<Object> types = new HashSet<>();
+    for (Object plugin : pickerPlugins()) {
+      types.add(at(plugin, "type"));
+    }
+    Object configuration = pickerConfiguration();
+    for (Object used : (List<?>) at(configuration, "schedulingProfiles", 0, "plugins")) {
+      assertTrue(types.contains(at(used, "pluginRef")), used.toString());
+    }
+    Object source = at(configuration, "dataLayer", "sources", 0);
+    assertTrue(types.contains(at(source, "pluginRef")));
+    assertTrue(types.contains(at(source, "extractors", 0, "pluginRef")));
+    for (Object engine : (List<?>) at(pickerPlugins().get(3), "parameters", "engineConfigs")) {
+      KubernetesShape.check(engine, Engine.class);
+    }
   }
 
   @Test

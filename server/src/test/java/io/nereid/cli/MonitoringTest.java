@@ -95,6 +95,9 @@ class MonitoringTest {
       samples.putIfAbsent(name, Set.of("gpu_uuid"));
     }
     samples.putIfAbsent("nereid_model_load_failures_total", Set.of("model", "reason"));
+    for (String gauge : List.of("seconds", "backlog_seconds")) {
+      samples.putIfAbsent("nereid_objective_" + gauge, Set.of("model", "version", "quantile"));
+    }
     for (String answers : List.of("kept", "late", "refused")) {
       samples.putIfAbsent("nereid_objective_" + answers + "_total", Set.of("model", "version"));
     }
@@ -225,14 +228,32 @@ class MonitoringTest {
       made.add(at(rule, "name", "as"));
     }
     Set<Object> wanted = new HashSet<>();
-    Map<?, ?> autoscaler =
-        KubernetesShape.read(KubernetesTest.MANIFESTS.resolve("autoscaler.yaml")).getFirst();
-    for (Object metric : (List<?>) at(autoscaler, "spec", "metrics")) {
-      if (at(metric, "type").equals("Pods")) {
-        wanted.add(at(metric, "pods", "metric", "name"));
+    for (String file : List.of("autoscaler.yaml", "autoscaler-objective.yaml")) {
+      Map<?, ?> autoscaler =
+          KubernetesShape.read(KubernetesTest.MANIFESTS.resolve(file)).getFirst();
+      for (Object metric : (List<?>) at(autoscaler, "spec", "metrics")) {
+        if (at(metric, "type").equals("Pods")) {
+          wanted.add(at(metric, "pods", "metric", "name"));
+        }
       }
     }
     assertEquals(wanted, made);
+  }
+
+  @Test
+  void kedaAndThePickerHaveTheirMetrics() throws IOException {
+    Map<?, ?> scaled =
+        KubernetesShape.read(KubernetesTest.MANIFESTS.resolve("keda.yaml")).getFirst();
+    for (Object trigger : (List<?>) at(scaled, "spec", "triggers")) {
+      labels(at(trigger, "metadata", "query").toString());
+    }
+    Object extractor = at(KubernetesTest.pickerPlugins(), 3);
+    assertEquals("core-metrics-extractor", at(extractor, "type"));
+    Object engine = at(extractor, "parameters", "engineConfigs", 0);
+    assertEquals(at(extractor, "parameters", "defaultEngine"), at(engine, "name"));
+    for (String metric : List.of("queuedRequestsSpec", "runningRequestsSpec")) {
+      assertTrue(samples.containsKey(at(engine, metric)), engine.toString());
+    }
   }
 
   @Test
@@ -245,6 +266,16 @@ class MonitoringTest {
 
   @Test
   void alertsFireInTroubleAndOnlyThen(@TempDir Path output) throws Exception {
+    promtool(output, "test", "rules", "alerts_test.yml");
+  }
+
+  @Test
+  void prometheusTakesItsConfigurations(@TempDir Path output) throws Exception {
+    // The files of the certificate and the token are the user's.
+    promtool(output, "check", "config", "--syntax-only", "prometheus.yml", "protected.yml");
+  }
+
+  private static void promtool(Path output, String... arguments) throws Exception {
     Path promtool = Path.of("/usr/bin/promtool");
     assumeTrue(Files.exists(promtool), "no promtool; './dev setup' installs it");
     Path said = output.resolve("said");
@@ -268,16 +299,6 @@ class MonitoringTest {
   }
 
   @Test
-    promtool(output, "test", "rules", "alerts_test.yml");
-  }
-
-  @Test
-  void prometheusTakesItsConfigurations(@TempDir Path output) throws Exception {
-    // The files of the certificate and the token are the user's.
-    promtool(output, "check", "config", "--syntax-only", "prometheus.yml", "protected.yml");
-  }
-
-  private static void promtool(Path output, String... arguments) throws Exception {
   void theFilesOfComposeAreThere() throws IOException {
     Map<?, ?> compose = KubernetesShape.read(DOCKER.resolve("compose.yaml")).getFirst();
     for (Object service : ((Map<?, ?>) at(compose, "services")).values()) {

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 /** The work of the models. The core counts it; here it is read when somebody asks. */
 final class ModelMetrics {
@@ -68,6 +69,7 @@ final class ModelMetrics {
             "Time that the last load of a version took",
             Double::doubleValue);
     metrics.counts();
+    metrics.totals();
     if (config.counters()) {
       metrics.durations();
       metrics.cache();
@@ -141,8 +143,6 @@ final class ModelMetrics {
         "nv_inference_exec_count",
         "Executions of the model, each of one batch",
         ModelStatistics::executionCount);
-    all.gauge(
-        "nv_inference_pending_request_count",
     text.counter("nereid_batch_ends_total", "Batches that were begun, by what ended them");
     all.each((figures, samples) ->
         figures
@@ -150,6 +150,8 @@ final class ModelMetrics {
             .forEach((end, count) ->
                 samples.accept(
                     MetricsText.label("reason", end.name().toLowerCase(Locale.ROOT)), count)));
+    all.gauge(
+        "nv_inference_pending_request_count",
         "Requests that wait to be executed",
         ModelStatistics::pendingCount);
     all.gauge(
@@ -158,6 +160,17 @@ final class ModelMetrics {
         "nereid_inference_executing_request_count",
         "Requests that are being executed",
         ModelStatistics::executingCount);
+  }
+
+  /** Writes what balancers and autoscalers ask for: one figure for all models. */
+  private void totals() {
+    total("queued", "wait to be executed", ModelStatistics::pendingCount);
+    total("running", "are being executed", ModelStatistics::executingCount);
+  }
+
+  private void total(String what, String help, ToLongFunction<ModelStatistics> value) {
+    text.gauge("nereid_requests_" + what, "Requests to all models that " + help)
+        .sample("", models.stream().mapToLong(model -> value.applyAsLong(model.statistics)).sum());
   }
 
   private void durations() {

@@ -423,6 +423,8 @@ class MetricsTest {
         metrics = scrape();
       }
       assertEquals(1, metrics.value("nereid_inference_executing_request_count", ONES));
+      assertEquals(requests - 1, metrics.value("nereid_requests_queued"));
+      assertEquals(1, metrics.value("nereid_requests_running"));
       assertEquals(requests, metrics.value("nereid_connections", "protocol", "http"));
       assertTrue(metrics.value("nv_pinned_memory_pool_used_bytes") > 0);
     } finally {
