@@ -5,7 +5,6 @@ import io.nereid.server.metrics.Scrape;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
@@ -25,7 +24,8 @@ final class MetricsSource implements AutoCloseable {
   private static final int USUAL_METRICS_PORT = 8002;
 
   private final URI uri; // null: nobody knows where they are
-  private final HttpClient client = HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+  private final ServerConnection server;
+  private final HttpClient client;
   private boolean failed;
   private long failedNs;
 
@@ -35,6 +35,8 @@ final class MetricsSource implements AutoCloseable {
    * @param given where they are; null: at the usual port, if the server is at its own usual port
    */
   MetricsSource(ServerConnection server, URI given) {
+    this.server = server;
+    client = server.otherPorts(PATIENCE);
     uri = given == null ? usual(URI.create(server.toString())) : given;
   }
 
@@ -52,8 +54,7 @@ final class MetricsSource implements AutoCloseable {
     }
     try {
       HttpResponse<String> reply =
-          client.send(
-              HttpRequest.newBuilder(uri).timeout(PATIENCE).build(), BodyHandlers.ofString());
+          client.send(server.otherRequest(uri).timeout(PATIENCE).build(), BodyHandlers.ofString());
       failed = reply.statusCode() != 200;
       if (!failed) {
         return Optional.of(Scrape.parse(reply.body()));

@@ -17,6 +17,9 @@ import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.server.tls.ServerTlsOptions;
+import io.nereid.server.tls.TestCertificates;
+import io.nereid.server.tls.TestCertificates.Identity;
 import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,14 +49,18 @@ class RemoteCommandsTest {
   private CommandLineRun last;
 
   private NereidServer start(AccessControl access) {
+    return start(HttpOptions.DEFAULT.withAccess(access), access, MetricsOptions.DEFAULT);
+  }
+
+  private NereidServer start(HttpOptions http, AccessControl access, MetricsOptions metrics) {
     RepositoryOptions.Builder models =
         RepositoryOptions.builder().repository(Path.of("..", "examples", "models"));
     MODELS.forEach(models::explicit);
     return NereidServer.start(
         ServerOptions.DEFAULT
-            .withHttp(HttpOptions.DEFAULT.withAccess(access))
+            .withHttp(http)
             .withGrpc(GrpcOptions.DEFAULT.withAccess(access))
-            .withMetrics(MetricsOptions.DEFAULT)
+            .withMetrics(metrics)
             .withLog(log)
             .withRepository(models.build()));
   }
@@ -228,6 +235,33 @@ class RemoteCommandsTest {
     assertTrue(without.contains("; --metrics-url URL says where"), without);
     String wrong = failure(protocol, 2, "top", "--metrics-url", "localhost:8002");
     assertTrue(wrong.contains("--metrics-url as http://HOST:PORT/metrics"), wrong);
+  }
+
+  @Test
+  void topAsksForMetricsAsItAsksTheServer() throws Exception {
+    Identity authority = TestCertificates.authority("ca");
+    Identity own = TestCertificates.signed("server", authority);
+    ServerTlsOptions tls =
+        ServerTlsOptions.of(
+            own.writeCertificate(directory.resolve("cert.pem")),
+            own.writeKey(directory.resolve("key.pem")));
+    Path token = Files.writeString(directory.resolve("token"), "reader-0123456789abcdef");
+    AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(token)));
+    server.close();
+    server =
+        start(
+            HttpOptions.DEFAULT.withTls(tls).withAccess(access),
+            access,
+            MetricsOptions.DEFAULT.withTls(tls).withAccess(access));
+    last = new CommandLineRun();
+    String look = "top --json -n 1 -d 0.1 -u https://localhost:" + server.httpPort();
+    List<String> line = new ArrayList<>(List.of(look.split(" ")));
+    line.addAll(List.of("--token-file", token.toString(), "--tls-ca"));
+    line.add(authority.writeCertificate(directory.resolve("ca.pem")).toString());
+    int metrics = server.metricsPort().orElseThrow();
+    line.addAll(List.of("--metrics-url", "https://localhost:" + metrics + "/metrics"));
+    assertEquals(0, last.run(line.toArray(String[]::new)), last::err);
+    assertTrue(((Number) identity(last.out()).get("instances")).intValue() > 0, last::out);
   }
 
   private static Map<?, ?> identity(String look) throws IOException {

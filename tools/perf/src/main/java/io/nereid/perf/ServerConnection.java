@@ -10,6 +10,9 @@ import io.nereid.perf.Target.Protocol;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -177,6 +180,25 @@ public final class ServerConnection implements AutoCloseable {
 
   private static Map<?, ?> map(Object value) {
     return value instanceof Map<?, ?> map ? map : Map.of();
+  }
+
+  /** A client for other ports of the server, which trusts them, and is trusted, as here. */
+  public HttpClient otherPorts(Duration connectTimeout) {
+    HttpClient.Builder other = HttpClient.newBuilder().connectTimeout(connectTimeout);
+    target.tls().ifPresent(files -> other.sslContext(files.context()));
+    return other.build();
+  }
+
+  /**
+   * A request to another port of the server, with the header fields of this connection: a token
+   * among them goes unencrypted only where it does so here.
+   */
+  public HttpRequest.Builder otherRequest(URI uri) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(uri);
+    if (target.tls().isEmpty() || uri.getScheme().equals("https")) {
+      target.headers().forEach(request::header);
+    }
+    return request;
   }
 
   /** Its address. */
