@@ -19,7 +19,10 @@ import java.util.concurrent.TimeoutException;
  */
 final class Call<T> {
 
-  /** What runs what users attach to futures, so that it never holds up a transport's thread. */
+  /**
+   * The executor of the stages that users attach to futures, which so never hold up a transport's
+   * thread.
+   */
   private static final Executor EXECUTOR = Platform.executor("nrd-client");
 
   private final Starter<T> starter;
@@ -214,7 +217,7 @@ final class Call<T> {
       return set;
     }
 
-    /** What is left, which can be below 0; no less than centuries when there is no limit. */
+    /** Returns the time that is left, which may be below 0; without a limit it is centuries. */
     long remainingNs() {
       return set ? deadlineNs - System.nanoTime() : Long.MAX_VALUE;
     }

@@ -99,13 +99,13 @@ public record ClientOptions(
       return this;
     }
 
-    /** How long a connection may take to come about; 10 s by default. */
+    /** Sets how long opening a connection may take; 10 s by default. */
     public Builder connectTimeout(Duration duration) {
       connectTimeout = duration;
       return this;
     }
 
-    /** How long a call may take that does not say otherwise; 60 s by default. */
+    /** Sets how long a call may take that sets no deadline of its own; 60 s by default. */
     public Builder deadline(Duration duration) {
       deadline = Optional.of(duration);
       return this;
@@ -118,7 +118,8 @@ public record ClientOptions(
     }
 
     /**
-     * How long loading a model, or another change of the server, may take; 10 minutes by default.
+     * Sets how long loading a model, or another change of the server, may take; 10 minutes by
+     * default.
      */
     public Builder changeDeadline(Duration duration) {
       changeDeadline = duration;
@@ -135,8 +136,8 @@ public record ClientOptions(
     }
 
     /**
-     * How requests for inference are compressed; not at all by default. It costs more time than it
-     * saves unless the network is slow and the tensors are compressible.
+     * Sets how requests for inference are compressed; they are not by default. Compression costs
+     * more time than it saves unless the network is slow and the tensors are compressible.
      */
     public Builder compressRequests(Compression how) {
       requestCompression = how;
@@ -144,8 +145,8 @@ public record ClientOptions(
     }
 
     /**
-     * How the server may compress replies to inference over HTTP; not at all by default. Over gRPC
-     * it is always told that gzip is taken, and decides by itself.
+     * Sets how the server may compress replies to inference over HTTP; it may not by default. Over
+     * gRPC the client always tells the server that it takes gzip, and the server decides.
      */
     public Builder compressReplies(Compression how) {
       replyCompression = how;
@@ -162,7 +163,7 @@ public record ClientOptions(
       return this;
     }
 
-    /** How large a reply may be; 2^31 - 1 by default. */
+    /** Sets the size of the largest reply that the client takes; 2^31 - 1 bytes by default. */
     public Builder maxResponseBytes(int byteSize) {
       maxResponseBytes = byteSize;
       return this;
@@ -191,9 +192,9 @@ public record ClientOptions(
     }
   }
 
-  /** How bodies of inference are made smaller on the wire. */
+  /** The ways to compress the bodies of inference on the wire. */
   public enum Compression {
-    /** Not at all. */
+    /** Bodies are not compressed. */
     NONE("identity"),
     /** Gzip, over both protocols. */
     GZIP("gzip"),

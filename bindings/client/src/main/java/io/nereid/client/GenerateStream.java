@@ -18,7 +18,7 @@ public final class GenerateStream implements AutoCloseable {
   private final InputStream events;
   private final int mostBytes;
 
-  /** What the first response stands for, as no other has a status. */
+  /** The status of the reply; 0 once the first response is read, as no other has a status. */
   private int status;
 
   GenerateStream(int status, InputStream events, int mostBytes) {

@@ -26,7 +26,7 @@ import java.nio.channels.ReadableByteChannel;
  */
 final class GrpcMethods {
 
-  /** What is inflated at a time. */
+  /** The most bytes of a message that are inflated at a time. */
   private static final int INFLATED_BYTES = 16 << 10;
 
   private GrpcMethods() {}

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A reply with tensors, as it was received. Whoever holds it closes the lease.
+ * A reply with tensors, as it was received. The holder of a reply closes its lease.
  *
  * @param message all of it but the raw contents
  * @param raw the raw contents, in the lease's memory

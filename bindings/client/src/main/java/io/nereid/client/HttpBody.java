@@ -55,8 +55,8 @@ final class HttpBody implements HttpRequest.BodyPublisher {
         subscriber.onError(new IllegalArgumentException("demand of " + count));
         return;
       }
-      // Who raises the demand from 0 hands out; others, and calls from within onNext, only raise
-      // it.
+      // The caller that raises the demand from 0 hands out buffers; other callers, and calls from
+      // within onNext, only raise the demand.
       if (demand.getAndUpdate(had -> had + count < 0 ? Long.MAX_VALUE : had + count) > 0) {
         return;
       }

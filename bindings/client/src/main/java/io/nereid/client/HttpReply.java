@@ -12,8 +12,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
 /**
- * A reply over HTTP that was received as a whole. Whoever holds it closes the lease, if there is
- * one.
+ * A reply over HTTP that was received as a whole. The holder of a reply closes its lease, if there
+ * is one.
  *
  * @param status its status
  * @param headers its header fields
@@ -50,13 +50,13 @@ record HttpReply(
 
     static final String JSON_LENGTH = "Inference-Header-Content-Length";
 
-    /** What is made room for on the word of a header alone. */
+    /** The most memory that is reserved because a header alone promises so much text. */
     private static final int MOST_TRUSTED_TEXT_BYTES = 1 << 20;
 
     private final MemoryPool pool;
     private final long mostBytes;
 
-    /** What the server was told that it may do. */
+    /** The compression that the server was told it may use. */
     private final Compression accepted;
 
     private final CompletableFuture<HttpReply> result = new CompletableFuture<>();
@@ -71,7 +71,8 @@ record HttpReply(
     private HttpHeaders headers;
 
     /**
-     * Why the body is not wanted; kept, as only cancelling the subscription ends the connection.
+     * The reason for refusing the body; it is kept until the body is subscribed to, as only
+     * cancelling the subscription ends the connection.
      */
     private InferenceException refusal;
 

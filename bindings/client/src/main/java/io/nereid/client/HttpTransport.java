@@ -29,7 +29,7 @@ final class HttpTransport implements Transport {
 
   private static final long MOST_IDLE_BYTES = 64 << 20;
 
-  /** How much of an error's text is read. */
+  /** The most bytes that are read of an error's text. */
   private static final int MOST_ERROR_BYTES = 64 << 10;
 
   /** The one setting of tracing that is an array in JSON, whatever it holds. */

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * What a model is asked. A request holds no resources and can be sent any number of times, by
+ * A request for inference by a model. It holds no resources and can be sent any number of times, by
  * several threads too.
  */
 public final class InferRequest {
@@ -54,7 +54,7 @@ public final class InferRequest {
     return id.isEmpty() ? Optional.empty() : Optional.of(id);
   }
 
-  /** How long the call may take, when the request says so itself. */
+  /** Returns how long the call may take, if the request says so itself. */
   public Optional<Duration> deadline() {
     return Optional.ofNullable(deadline);
   }
@@ -96,7 +96,7 @@ public final class InferRequest {
       this.model = model;
     }
 
-    /** Which version of the model; the server chooses by default. */
+    /** Sets the version of the model; the server chooses one by default. */
     public Builder version(String name) {
       version = Objects.requireNonNull(name);
       return this;
@@ -181,7 +181,8 @@ public final class InferRequest {
     }
 
     /**
-     * How long the request may wait in the server's queue; the model's configuration may cap it.
+     * Sets how long the request may wait in the server's queue; the model's configuration may cap
+     * it.
      */
     public Builder timeout(Duration duration) {
       return put(TIMEOUT, positive(duration).toNanos() / 1000);
@@ -192,7 +193,10 @@ public final class InferRequest {
       return put(SEQUENCE_ID, sequence).put("sequence_start", start).put("sequence_end", end);
     }
 
-    /** As {@link #sequence(long, boolean, boolean)}, with a string as the sequence's id. */
+    /**
+     * Does the same as {@link #sequence(long, boolean, boolean)}, with a string as the sequence's
+     * id.
+     */
     public Builder sequence(String sequence, boolean start, boolean end) {
       return put(SEQUENCE_ID, Objects.requireNonNull(sequence))
           .put("sequence_start", start)
@@ -200,9 +204,9 @@ public final class InferRequest {
     }
 
     /**
-     * How long the whole call may take, attempts and waits between them included. The call is
-     * cancelled at the server when it is over. By default {@link ClientOptions#deadline}. Of a
-     * request in an {@link InferStream} it has no effect.
+     * Sets how long the whole call may take, including all attempts and the waits between them;
+     * {@link ClientOptions#deadline} by default. The call is cancelled at the server when that time
+     * is over. A deadline has no effect on a request in an {@link InferStream}.
      */
     public Builder deadline(Duration duration) {
       deadline = positive(duration);

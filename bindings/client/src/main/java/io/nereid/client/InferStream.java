@@ -21,16 +21,16 @@ import java.util.function.BooleanSupplier;
  * the server is made to wait while nobody calls {@link #next}. So a program that sends a lot before
  * it reads must do the two in different threads.
  *
- * <p>Models answer once, never, or many times. Whether a response is the last to its request is
- * {@link InferResponse#isFinal}; a model that ends without a further response says so only to
+ * <p>Models answer once, never, or many times. {@link InferResponse#isFinal} says whether a
+ * response is the last to its request; a model that ends without a further response says so only to
  * requests with the parameter {@code triton_enable_empty_final_response}, set to true. Responses
  * are told apart by {@linkplain InferRequest.Builder#id ids}.
  *
- * <p>The transport's threads put replies in, the caller's threads take them out.
+ * <p>The transport's threads put replies in, and the caller's threads take them out.
  */
 public final class InferStream implements AutoCloseable {
 
-  /** How many replies the server may be ahead of the reader. */
+  /** The number of replies that the server may send ahead of the reader. */
   private static final int REPLIES_AHEAD = 8;
 
   private final ClientCall<GrpcRequest, GrpcReply> call;

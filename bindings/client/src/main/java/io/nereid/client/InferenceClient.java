@@ -11,8 +11,9 @@ import java.util.concurrent.CompletableFuture;
  * A client of one server that speaks the Open Inference Protocol, over HTTP or gRPC. It keeps
  * connections, is made once and used by any number of threads.
  *
- * <p>Calls block the thread that makes them, which is meant to be a virtual one where many are made
- * at a time. Those that fail throw {@link InferenceException}. An interrupt cancels the call.
+ * <p>Calls block the thread that makes them; a program that makes many at a time should make them
+ * from virtual threads. A call that fails throws {@link InferenceException}. An interrupt cancels
+ * the call.
  */
 public final class InferenceClient implements AutoCloseable {
 
@@ -78,17 +79,17 @@ public final class InferenceClient implements AutoCloseable {
     return read(limit -> transport.modelReady(checked(model), version, limit));
   }
 
-  /** What the server tells about itself. */
+  /** Returns the server's name, version and extensions. */
   public ServerMetadata serverMetadata() {
     return read(transport::serverMetadata);
   }
 
-  /** What the model takes and answers with. */
+  /** Returns the model's metadata: its versions, its platform, and its inputs and outputs. */
   public ModelMetadata modelMetadata(String model) {
     return modelMetadata(model, "");
   }
 
-  /** What this version of the model takes and answers with. */
+  /** Returns the metadata of one version of the model, as {@link #modelMetadata(String)} does. */
   public ModelMetadata modelMetadata(String model, String version) {
     return read(limit -> transport.modelMetadata(checked(model), version, limit));
   }
@@ -101,7 +102,9 @@ public final class InferenceClient implements AutoCloseable {
     return modelConfig(model, "");
   }
 
-  /** As {@link #modelConfig(String)}, of one version. */
+  /**
+   * Returns the configuration of one version of the model, as {@link #modelConfig(String)} does.
+   */
   public String modelConfig(String model, String version) {
     return read(limit -> transport.modelConfig(checked(model), version, limit));
   }
@@ -204,12 +207,15 @@ public final class InferenceClient implements AutoCloseable {
 
   // ---- Settings --------------------------------------------------------------------------------
 
-  /** How the server traces requests to models without settings of their own, by Triton's names. */
+  /**
+   * Returns, by Triton's names, the settings for tracing requests to models that have none of their
+   * own.
+   */
   public Map<String, List<String>> traceSettings() {
     return read(transport.traceSettings("", Map.of()));
   }
 
-  /** How the server traces requests to this model. */
+  /** Returns the settings for tracing requests to this model. */
   public Map<String, List<String>> traceSettings(String model) {
     return read(transport.traceSettings(checked(model), Map.of()));
   }
@@ -228,7 +234,7 @@ public final class InferenceClient implements AutoCloseable {
     return change(transport.traceSettings(checked(model), changes));
   }
 
-  /** What the server logs, by Triton's names: booleans, Long, and strings. */
+  /** Returns the log settings by Triton's names; their values are Booleans, Longs and strings. */
   public Map<String, Object> logSettings() {
     return read(transport.logSettings(Map.of()));
   }

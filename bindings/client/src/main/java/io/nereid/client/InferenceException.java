@@ -14,7 +14,7 @@ public final class InferenceException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** What kind of failure it is. */
+  /** The kind of the failure. */
   private final StatusCode code;
 
   /** The status of the reply; 0: there was none. */
@@ -29,7 +29,7 @@ public final class InferenceException extends RuntimeException {
   /** True if nothing of a reply came, or one that asks to try again. */
   private final boolean worthRetrying;
 
-  /** How long the server asks to wait before the next attempt; 0: it does not say. */
+  /** The time that the server asks to wait before the next attempt; 0: it does not say. */
   private final long retryAfterNs;
 
   private InferenceException(Builder builder) {
@@ -62,7 +62,7 @@ public final class InferenceException extends RuntimeException {
         StatusCode.INTERNAL, "the server's reply is malformed: " + message, cause);
   }
 
-  /** What kind of failure it is; never {@link StatusCode#OK}. */
+  /** Returns the kind of the failure, which is never {@link StatusCode#OK}. */
   public StatusCode code() {
     return code;
   }

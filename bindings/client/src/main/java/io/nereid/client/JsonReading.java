@@ -37,7 +37,7 @@ final class JsonReading {
     return tree(text, 0, length);
   }
 
-  /** As {@link #tree(byte[], int)}, of a part of an array. */
+  /** Does the same as {@link #tree(byte[], int)}, for a part of an array. */
   static Object tree(byte[] text, int offset, int length) {
     try (JsonParser parser = parser(text, offset, length)) {
       if (parser.nextToken() == null) {
@@ -63,7 +63,7 @@ final class JsonReading {
     return members;
   }
 
-  /** What the parser is at; Jackson bounds the depth. */
+  /** Returns the value that begins at the parser's token; Jackson bounds the depth. */
   static Object value(JsonParser parser) {
     return switch (parser.currentToken()) {
       case START_OBJECT -> {

@@ -4,7 +4,7 @@ import io.nereid.types.DataType;
 import java.util.List;
 
 /**
- * What a server tells about a model.
+ * A server's description of a model.
  *
  * @param name its name
  * @param versions its versions; empty where the server has none

@@ -6,7 +6,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a version of a model has done since it was loaded. What a server does not tell is zero.
+ * The work of a version of a model since it was loaded. Figures that a server does not tell are
+ * zero.
  *
  * @param name the model's name
  * @param version its version
@@ -43,7 +44,7 @@ public record ModelUsage(
     Map<String, Object> extensions) {
 
   /**
-   * How often something happened and how long it took altogether.
+   * The number of times that something happened, and the time that it took altogether.
    *
    * @param count how often
    * @param totalNs how long, altogether
@@ -51,7 +52,7 @@ public record ModelUsage(
   public record Times(long count, long totalNs) {}
 
   /**
-   * What executions of one batch size took.
+   * The times of executions of one batch size.
    *
    * @param batchSize rows of the batch
    * @param computeInput gathering inputs

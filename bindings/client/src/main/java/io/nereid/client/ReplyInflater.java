@@ -23,7 +23,7 @@ final class ReplyInflater implements AutoCloseable {
   private static final int LEAST_HEAD_BYTES = 10;
   private static final int TAIL_BYTES = 8;
 
-  // What a gzip file's head says that it has.
+  // The flags in a gzip file's head say which of these parts the head has.
   private static final int HEAD_CHECKSUM = 2;
   private static final int EXTRA = 4;
   private static final int NAME = 8;
@@ -80,7 +80,7 @@ final class ReplyInflater implements AutoCloseable {
     }
   }
 
-  /** What follows a gzip file's head; null as long as that is not whole. */
+  /** Returns the data behind a gzip file's head; null as long as the head is not whole. */
   private ByteBuffer afterHead(ByteBuffer piece) {
     int before = head.length;
     head = Arrays.copyOf(head, before + piece.remaining());

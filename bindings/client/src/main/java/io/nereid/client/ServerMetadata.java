@@ -3,7 +3,7 @@ package io.nereid.client;
 import java.util.List;
 
 /**
- * What a server tells about itself.
+ * A server's description of itself.
  *
  * @param name its kind
  * @param version its version

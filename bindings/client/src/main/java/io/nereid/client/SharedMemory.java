@@ -20,7 +20,7 @@ import java.util.Set;
  */
 public final class SharedMemory implements AutoCloseable {
 
-  /** Where Linux keeps what {@code shm_open} opens. */
+  /** The directory in which Linux keeps the segments that {@code shm_open} opens. */
   private static final Path DIRECTORY = Path.of("/dev/shm");
 
   private static final int ZEROES_BYTES = 1 << 16;
@@ -160,7 +160,7 @@ public final class SharedMemory implements AutoCloseable {
       return region;
     }
 
-    /** Where it begins in the region. */
+    /** Returns the offset in the region at which the slice begins. */
     public long offset() {
       return offset;
     }

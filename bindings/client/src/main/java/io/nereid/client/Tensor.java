@@ -159,7 +159,7 @@ public final class Tensor {
     return shape.clone();
   }
 
-  /** How many elements the shape has. */
+  /** Returns the number of elements that the shape has. */
   public long elementCount() {
     return Shapes.elementCount(shape);
   }
@@ -191,7 +191,9 @@ public final class Tensor {
     return memory;
   }
 
-  /** Where it lies when that is all that is sent; null: the bytes are. */
+  /**
+   * Returns the part of shared memory that is sent in place of the bytes; null: the bytes are sent.
+   */
   SharedMemory.Slice slice() {
     return slice;
   }

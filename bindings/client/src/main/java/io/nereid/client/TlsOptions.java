@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * How servers at {@code https} and {@code grpcs} addresses are trusted, and who the client is. All
- * files are PEM.
+ * Says which servers at {@code https} and {@code grpcs} addresses the client trusts, and with which
+ * certificate it identifies itself. All files are PEM.
  *
  * @param trusted certificates of the authorities to trust; empty: those the JVM trusts
  * @param certificate the client's certificate, with the chain behind it; empty: it shows none
@@ -16,7 +16,7 @@ import java.util.Optional;
 public record TlsOptions(
     Optional<Path> trusted, Optional<Path> certificate, Optional<Path> privateKey) {
 
-  /** What the JVM trusts, and no certificate of the client's. */
+  /** The authorities that the JVM trusts, and no certificate of the client's. */
   public static final TlsOptions DEFAULT =
       new TlsOptions(Optional.empty(), Optional.empty(), Optional.empty());
 

@@ -7,7 +7,7 @@
  *
  * <p>Calls block, which is meant for virtual threads; {@link
  * io.nereid.client.InferenceClient#inferAsync} returns a future whose cancellation reaches the
- * server. What goes wrong is an {@link io.nereid.client.InferenceException} with the code that the
- * server gave, over either protocol.
+ * server. A failure is an {@link io.nereid.client.InferenceException} with the code that the server
+ * gave, over either protocol.
  */
 package io.nereid.client;

@@ -16,8 +16,8 @@ public final class Names {
   private Names() {}
 
   /**
-   * What was meant by a name that does not exist: the one with the fewest edits, unless that would
-   * be another name altogether.
+   * Returns the known name that was probably meant by a name that does not exist: the one with the
+   * fewest edits, unless so many edits would make another name altogether.
    */
   public static Optional<String> nearest(String name, Collection<String> known) {
     if (name.length() > LONGEST_NAME) {

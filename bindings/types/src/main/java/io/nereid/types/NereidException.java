@@ -15,7 +15,7 @@ public class NereidException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** What kind of failure it is. */
+  /** The kind of the failure. */
   private final StatusCode code;
 
   /** A failure with its kind and a message for people. */
@@ -30,7 +30,7 @@ public class NereidException extends RuntimeException {
     this.code = Objects.requireNonNull(code, "code");
   }
 
-  /** What kind of failure it is; never {@link StatusCode#OK}. */
+  /** Returns the kind of the failure, which is never {@link StatusCode#OK}. */
   public StatusCode code() {
     return code;
   }

@@ -1,6 +1,9 @@
 package io.nereid.types;
 
-/** What kind of failure an operation ended with. The order is that of gRPC's canonical numbers. */
+/**
+ * The kinds of failure that an operation may end with. Their order is that of gRPC's canonical
+ * numbers.
+ */
 public enum StatusCode {
   /** Not an error. */
   OK,
