@@ -54,7 +54,7 @@ final class Binding implements AutoCloseable {
     return name;
   }
 
-  /** Where TensorRT reads or writes it. */
+  /** Returns the address at which TensorRT reads or writes the tensor. */
   long address() {
     if (tensor.onHost()) {
       return hostMemory.address();
@@ -62,7 +62,7 @@ final class Binding implements AutoCloseable {
     return block == null ? 0 : block.address();
   }
 
-  /** What it occupies on the device. */
+  /** Returns the number of bytes that the tensor occupies on the device. */
   long deviceBytes() {
     return block == null ? 0 : block.byteSize();
   }

@@ -78,7 +78,7 @@ final class Bindings implements AutoCloseable {
     }
   }
 
-  /** What they occupy on the device. */
+  /** Returns the number of bytes that the inputs and outputs occupy on the device. */
   long deviceBytes() {
     long bytes = 0;
     for (Binding binding : inputs) {

@@ -54,7 +54,9 @@ final class BoundContext implements AutoCloseable {
     }
   }
 
-  /** What TensorRT refuses here it only logs. */
+  /**
+   * Gives TensorRT the memory for activations. TensorRT only logs it when it refuses the memory.
+   */
   private void giveActivations(DevicePool.Block activations) {
     List<String> log = new ArrayList<>();
     TensorRtLog.errorsOf(

@@ -1,6 +1,6 @@
 package io.nereid.tensorrt;
 
-/** How the inputs of a batch get to the device. */
+/** The ways in which the inputs of a batch get to the device. */
 enum CopyPlan {
   /** There is nothing to copy. */
   NONE,

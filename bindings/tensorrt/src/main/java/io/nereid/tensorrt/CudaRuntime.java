@@ -46,7 +46,7 @@ public final class CudaRuntime {
     return LOADED.get();
   }
 
-  /** Why {@link #load} fails on this machine; empty: it does not. */
+  /** Returns the reason why {@link #load} fails on this machine; empty: it does not fail. */
   public static Optional<String> missing() {
     return LOADED.failure();
   }
@@ -74,12 +74,12 @@ public final class CudaRuntime {
                     + number));
   }
 
-  /** What CUDA the driver supports, such as {@code 13.0}. */
+  /** Returns the version of CUDA that the driver supports, such as {@code 13.0}. */
   public String driverVersion() {
     return driver.cudaVersion();
   }
 
-  /** Where the runtime library was found, for people. */
+  /** Tells people where the runtime library was found. */
   public String location() {
     return location;
   }
@@ -137,8 +137,8 @@ public final class CudaRuntime {
     }
     LibraryFinder finder = LibraryFinder.ofSettings();
     String location = finder.load(RUNTIME, RUNTIME_RESOURCE, major.cudaPlaces());
-    // JavaCPP opens any libcudart.so of /usr/local/cuda besides. Where that is the other version's,
-    // the one in the user's directory must have been opened before.
+    // JavaCPP opens any libcudart.so of /usr/local/cuda besides. If that one is the other
+    // version's, the library in the user's directory must have been opened before.
     finder.openNamed(OtherMajor.cudaRuntime());
     liftLimits();
     try {

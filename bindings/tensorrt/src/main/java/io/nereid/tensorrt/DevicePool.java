@@ -16,9 +16,9 @@ import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.SizeTPointer;
 
 /**
- * Memory of one GPU for inputs, outputs and activations. What is given back is kept for the next
- * model, because freeing it makes the whole device wait; it goes back to the device when that is
- * short of memory.
+ * Memory of one GPU for inputs, outputs and activations. The pool keeps memory that is given back
+ * for the next model, because freeing it makes the whole device wait; when the device is short of
+ * memory, the pool frees it.
  */
 final class DevicePool {
 
@@ -30,7 +30,7 @@ final class DevicePool {
 
   private static final Map<Integer, DevicePool> OF_DEVICES = new ConcurrentHashMap<>();
 
-  /** How memory is taken from the device and given back; in tests something else does that. */
+  /** Takes memory from the device and frees it; tests have another source. */
   interface Source {
     /** The address of so much memory; 0: there is none. */
     long allocate(long byteSize);

@@ -26,7 +26,7 @@ final class DeviceStates implements AutoCloseable {
     private final int output; // among the engine's
     private final boolean sameBuffer;
 
-    /** What a sequence begins with; null: none has yet. */
+    /** The state with which a sequence begins; null: no sequence has begun yet. */
     private DevicePool.Block initial;
 
     State(int index, Binding input, int output, boolean sameBuffer) {
@@ -37,7 +37,7 @@ final class DeviceStates implements AutoCloseable {
     }
   }
 
-  /** What the batch made of a state for one of its requests. */
+  /** The state that the engine computed for one request of the batch. */
   private record Made(int request, int state, DeviceMemory memory, long[] shape, boolean isNew) {}
 
   private final Bindings bindings;
@@ -46,7 +46,9 @@ final class DeviceStates implements AutoCloseable {
   private final int device;
   private final List<State> states = new ArrayList<>();
 
-  /** What was made of the batch that is being executed, and no sequence keeps so far. */
+  /**
+   * The states that the engine computed in the batch under way and that no sequence keeps so far.
+   */
   private final List<Made> made = new ArrayList<>();
 
   /** The states of a model, of which there may be none. */
@@ -82,7 +84,7 @@ final class DeviceStates implements AutoCloseable {
     return false;
   }
 
-  /** What it occupies by itself, without what sequences keep. */
+  /** Returns the number of bytes that the initial states occupy, without what sequences keep. */
   long deviceBytes() {
     long bytes = 0;
     for (State state : states) {
@@ -107,7 +109,7 @@ final class DeviceStates implements AutoCloseable {
     return request.keptState(state.index).orElseGet(() -> initial(state, request));
   }
 
-  /** What sequences begin with is copied to the device once. */
+  /** Returns the state with which sequences begin; it is copied to the device once. */
   private DeviceMemory initial(State state, BatchRequest request) {
     Tensor initial = request.initialState(state.index);
     if (state.initial == null) {

@@ -71,8 +71,8 @@ final class Engine implements AutoCloseable {
     List<String> log = new ArrayList<>();
     IRuntime runtime =
         TensorRtLog.errorsOf(log, () -> nvinfer.createInferRuntime(TensorRtLog.instance()));
-    // Where CUDA does not work, what it returns is not null and ends the process when it is used:
-    // that it failed stands in the log alone.
+    // If CUDA does not work, TensorRT returns an object that is not null and that ends the process
+    // when it is used: only the log says that the call failed.
     if (runtime == null || runtime.isNull() || !log.isEmpty()) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
@@ -113,8 +113,8 @@ final class Engine implements AutoCloseable {
   }
 
   /**
-   * What TensorRT makes, with memory of the device that it takes by itself: once more, after what
-   * is kept for later models was given back, if that is what was missing.
+   * Has TensorRT make an object, which takes memory of the device by itself. If memory is what was
+   * missing, the pool frees what it keeps for later models, and TensorRT tries once more.
    */
   private static <T extends Pointer> T made(Gpu device, List<String> log, Supplier<T> making) {
     T made = TensorRtLog.errorsOf(log, making);

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What an engine says of itself. All decisions about serving it are made from this record.
+ * An engine's description of itself. All decisions about serving it are made from this record.
  *
  * @param name the network's
  * @param tensors inputs and outputs in the engine's order
@@ -114,8 +114,8 @@ record EngineDescription(
   }
 
   /**
-   * What a profile allows for a tensor: its dimensions, or the values in it where it is one that
-   * shapes are computed from.
+   * The range that a profile allows for a tensor: of its dimensions, or of its values if shapes are
+   * computed from them.
    *
    * @param min the smallest
    * @param opt what it is fastest for
@@ -141,7 +141,7 @@ record EngineDescription(
       return true;
     }
 
-    /** How far sizes are from those that it is fastest for. */
+    /** Returns how far the sizes are from those for which the profile is fastest. */
     long distance(long[] sizes) {
       long distance = 0;
       for (int i = 0; i < sizes.length; i++) {

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** What an engine means for clients, and whether it fits a configuration. */
+/** Says what an engine means for clients, and whether it fits a configuration. */
 final class EngineSignature {
 
   private final String model;
@@ -165,7 +165,10 @@ final class EngineSignature {
     }
   }
 
-  /** How many rows come out of inputs that differ in their first dimension, each run shows. */
+  /**
+   * Returns whether the tensor may have rows; if inputs differ in their first dimension, only a run
+   * shows how many rows come out.
+   */
   private boolean mayHaveRows(EngineTensor tensor, ModelSpec spec) {
     boolean differ =
         !spec.batchInputs().isEmpty() || spec.inputs().stream().anyMatch(TensorSpec::ragged);

@@ -33,7 +33,7 @@ enum EngineType {
     return number >= 0 && number < ALL.length ? ALL[number] : null;
   }
 
-  /** What clients see; null when it cannot be served. */
+  /** Returns the type that clients see; null when tensors of this type cannot be served. */
   DataType dataType() {
     return dataType;
   }

@@ -21,7 +21,7 @@ final class Engines {
 
   private static final Map<Key, Entry> LOADED = new HashMap<>();
 
-  /** What two plans must have in common to be one engine. */
+  /** The properties that two plans must share to be one engine. */
   private record Key(
       Path plan,
       List<Stamp> files,
@@ -162,7 +162,7 @@ final class Engines {
     }
   }
 
-  /** How many engines are loaded. */
+  /** Returns the number of engines that are loaded. */
   static int count() {
     synchronized (LOADED) {
       return LOADED.size();

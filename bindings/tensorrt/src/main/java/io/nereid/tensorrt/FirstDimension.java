@@ -8,8 +8,9 @@ import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import java.util.List;
 
 /**
- * What the first dimension of an input is in a batch: so many for each row, and some more. It says
- * nothing of rows where that is none for each: it is the sum of all elements, or their most.
+ * The first dimension of an input in a batch: a number for each row of the batch, and some more. If
+ * the number for each row is 0, the dimension says nothing of rows: it is the sum of all elements,
+ * or the largest number of elements.
  *
  * @param perRow how many for each row
  * @param more how many beside
@@ -19,7 +20,7 @@ record FirstDimension(long perRow, long more) {
   private static final FirstDimension ROWS = new FirstDimension(1, 0);
   private static final FirstDimension FREE = new FirstDimension(0, 0);
 
-  /** What it is of an input of a model as its backend sees that. */
+  /** Returns the first dimension of a model's input as the model's backend sees it. */
   static FirstDimension of(ModelSpec spec, String input) {
     for (BatchInput made : spec.batchInputs()) {
       if (made.targets().contains(input)) {
@@ -72,7 +73,9 @@ record FirstDimension(long perRow, long more) {
     return most;
   }
 
-  /** What it is at most of what a profile allows, in batches of so many rows. */
+  /**
+   * Returns the largest value of the dimension that a profile allows in batches of so many rows.
+   */
   long largest(long rows, long allowed) {
     return perRow == 0 ? allowed : Math.min(allowed, perRow * rows + more);
   }

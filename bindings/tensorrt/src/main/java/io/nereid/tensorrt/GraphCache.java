@@ -18,7 +18,7 @@ import org.bytedeco.cuda.global.cudart;
 final class GraphCache implements AutoCloseable {
 
   /**
-   * What a graph is for.
+   * The profile and the shapes that a graph is for.
    *
    * @param profile the profile's number
    * @param shapes of the engine's inputs
@@ -82,7 +82,7 @@ final class GraphCache implements AutoCloseable {
   private final Contexts contexts;
   private final int limit;
 
-  /** Why no shape has a graph; empty: nothing stands against them. */
+  /** The reason why no shape has a graph; empty: nothing stands against graphs. */
   private final Optional<String> obstacle;
 
   /** Empty: the shape has none, which was logged. */
@@ -114,7 +114,7 @@ final class GraphCache implements AutoCloseable {
     version = bindings.version();
   }
 
-  /** How many there are. */
+  /** Returns the number of graphs. */
   int count() {
     return count;
   }
@@ -182,7 +182,7 @@ final class GraphCache implements AutoCloseable {
     boolean captured = false;
     try {
       long[][] outputShapes = context.prepare(key.shapes());
-      // What follows from new shapes is done by the first execution, and must not be captured.
+      // The first execution does the work that follows from new shapes, and must not be captured.
       context.enqueue();
       stream.finish();
       Graph graph = new Graph(capture(context), context, outputShapes);

@@ -13,16 +13,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Loads NVIDIA's libraries from where the user says they are, else from the system's places. What
- * is loaded here satisfies the libraries that ask for it by its name later, whatever directory they
- * are in: that is how JavaCPP's JNI libraries find theirs.
+ * Loads NVIDIA's libraries from where the user says they are, else from the system's places. A
+ * library that is loaded here satisfies all libraries that later ask for it by its name, whatever
+ * directory they are in: that is how JavaCPP's JNI libraries find theirs.
  */
 final class LibraryFinder {
 
   /** Directories, separated by colons. */
   static final String PROPERTY = "nereid.tensorrt.dir";
 
-  /** As {@link #PROPERTY}, for who starts a server; the property wins. */
+  /**
+   * The environment variable with the meaning of {@link #PROPERTY}, for people who start a server;
+   * the property wins.
+   */
   static final String VARIABLE = "NEREID_TENSORRT_DIR";
 
   private final List<Path> directories;

@@ -90,7 +90,7 @@ public final class NativeInterface implements AutoCloseable {
     }
   }
 
-  /** Where the object is; valid until it is closed. */
+  /** Returns the address of the object, which is valid until the object is closed. */
   public Pointer address() {
     return NativePointer.of(self);
   }
@@ -100,7 +100,10 @@ public final class NativeInterface implements AutoCloseable {
     return Linker.nativeLinker().upcallStub(function.method(), function.type(), arena);
   }
 
-  /** What C++ compares when it casts, as JavaCPP's library does; without that there is nobody. */
+  /**
+   * Returns the type information that C++ compares when it casts, as JavaCPP's library does; null
+   * if that library is not loaded, as then nobody casts.
+   */
   @SuppressWarnings("restricted")
   private static MemorySegment typeInformation(Type type) {
     String library = Loader.getLoadedLibraries().get(LIBRARY);

@@ -21,9 +21,9 @@ import org.bytedeco.tensorrt.nvonnxparser.IParserError;
 public final class NativeObjects {
 
   /**
-   * Where the virtual table has the destructor that frees the object, too. All these classes have
-   * {@code INoCopy} as their first base, whose only virtual function is the destructor, and the
-   * Itanium C++ ABI, which Linux uses, puts the deleting one behind the plain one.
+   * The place in the virtual table of the destructor that frees the object, too. All these classes
+   * have {@code INoCopy} as their first base, whose only virtual function is the destructor, and
+   * the Itanium C++ ABI, which Linux uses, puts the deleting one behind the plain one.
    */
   private static final int DELETING_DESTRUCTOR = 1;
 
@@ -65,7 +65,7 @@ public final class NativeObjects {
     }
   }
 
-  /** What a parser of ONNX files says was wrong. */
+  /** Returns the errors that a parser of ONNX files reports. */
   public static String errors(int count, IntFunction<IParserError> errors) {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < Math.min(count, SHOWN_ERRORS); i++) {

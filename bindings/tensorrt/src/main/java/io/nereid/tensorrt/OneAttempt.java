@@ -19,7 +19,7 @@ final class OneAttempt<T> {
     this.attempt = attempt;
   }
 
-  /** What was made, tried now if it was not before. */
+  /** Returns the result of the attempt, which the first call makes. */
   synchronized T get() {
     if (made == null && failure == null) {
       try {
@@ -34,7 +34,7 @@ final class OneAttempt<T> {
     return made;
   }
 
-  /** Why {@link #get} fails; empty: it does not. */
+  /** Returns the reason why {@link #get} fails; empty: it does not fail. */
   Optional<String> failure() {
     try {
       get();

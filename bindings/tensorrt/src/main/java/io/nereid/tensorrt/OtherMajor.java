@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The one of TensorRT 10 and 11 that the class path has no classes for. Where a directory has
+ * The one of TensorRT 10 and 11 that the class path has no classes for. If a directory has
  * JavaCPP's jars for it, this backend is loaded once more, by a class loader that has those jars
  * and otherwise what the class path has. Both then serve side by side in one process. Any thread
  * may call this.

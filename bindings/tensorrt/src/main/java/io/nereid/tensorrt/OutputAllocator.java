@@ -51,7 +51,7 @@ final class OutputAllocator implements AutoCloseable {
                 lookup, this, "notifyShape", FunctionDescriptor.ofVoid(ADDRESS, ADDRESS)));
   }
 
-  /** What TensorRT is given; valid until this is closed. */
+  /** Returns the object that TensorRT is given; it is valid until this allocator is closed. */
   IOutputAllocator object() {
     return new IOutputAllocator(object.address());
   }
@@ -67,7 +67,7 @@ final class OutputAllocator implements AutoCloseable {
     return shape;
   }
 
-  /** Why no memory was given; null: it was. */
+  /** Returns the reason why no memory was given; null: memory was given. */
   RuntimeException failure() {
     return failure;
   }

@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Why a plan cannot be used, in words that say what to do. TensorRT returns nothing but null; its
- * reasons are in what it logs.
+ * Says why a plan cannot be used, and what to do. TensorRT returns nothing but null; its reasons
+ * are in what it logs.
  */
 final class PlanFailure {
 
@@ -82,7 +82,7 @@ final class PlanFailure {
             + " version_compatible: \"true\"; the command");
   }
 
-  /** What TensorRT logged while it failed to read the plan. */
+  /** Makes the failure of reading a plan, from what TensorRT logged meanwhile. */
   NereidException unreadable(Optional<TensorRtVersion> builtBy, List<String> log) {
     String all = String.join("; ", log);
     Matcher otherDevice = OTHER_DEVICE.matcher(all);

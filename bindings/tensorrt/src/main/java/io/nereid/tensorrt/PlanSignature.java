@@ -7,7 +7,10 @@ import org.bytedeco.tensorrt.global.nvinfer.ExecutionContextAllocationStrategy;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
 
-/** What a model that serves an engine has as inputs, outputs and largest batch by itself. */
+/**
+ * Reads from an engine the inputs, outputs and largest batch that a model has by itself if it
+ * serves that engine.
+ */
 public final class PlanSignature {
 
   private PlanSignature() {}

@@ -102,7 +102,9 @@ final class ProfileSelector {
     return best;
   }
 
-  /** How far the shapes are from the profile's optimum; -1: it does not allow them. */
+  /**
+   * Returns how far the shapes are from the profile's optimum; -1: the profile does not allow them.
+   */
   private long distance(EngineProfile profile, long[][] shapes, long[][] values) {
     long distance = 0;
     for (int i = 0; i < shapes.length; i++) {

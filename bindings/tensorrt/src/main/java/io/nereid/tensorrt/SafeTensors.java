@@ -90,7 +90,7 @@ final class SafeTensors implements AutoCloseable {
   record Stored(
       String type, EngineType engineType, List<Long> shape, long count, MemorySegment bytes) {}
 
-  /** What the header says of a tensor. */
+  /** The header's entry of a tensor. */
   private record Entry(String name, Type type, List<Long> shape, long begin, long end) {}
 
   private final Path file;

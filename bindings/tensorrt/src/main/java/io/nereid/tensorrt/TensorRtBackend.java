@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** The backend {@code tensorrt}: executes plans on GPUs. */
 public final class TensorRtBackend implements Backend {
 
-  /** What models call it. */
+  /** The name by which models ask for this backend. */
   public static final String NAME = "tensorrt";
 
   /** A version of a model. */
@@ -27,7 +27,7 @@ public final class TensorRtBackend implements Backend {
   /** All instances that are open, for statistics. */
   private static final Map<TensorRtInstance, Served> OPEN = new ConcurrentHashMap<>();
 
-  /** What was loaded to be described, until the load that asked has ended. */
+  /** The engines that were loaded to be described, until the load that asked has ended. */
   private final Map<Served, Engines.Use> described = new ConcurrentHashMap<>();
 
   /** For {@link java.util.ServiceLoader}; nothing is loaded here. */

@@ -55,7 +55,7 @@ public final class TensorRtLibrary {
     return LOADED.get();
   }
 
-  /** Why {@link #load} fails on this machine; empty: it does not. */
+  /** Returns the reason why {@link #load} fails on this machine; empty: it does not fail. */
   public static Optional<String> missing() {
     return LOADED.failure();
   }
@@ -65,12 +65,12 @@ public final class TensorRtLibrary {
     return cuda;
   }
 
-  /** What its library says of itself. */
+  /** Returns the version that TensorRT's library tells. */
   public TensorRtVersion version() {
     return version;
   }
 
-  /** Where it was found, for people. */
+  /** Tells people where the library was found. */
   public String location() {
     return location;
   }

@@ -139,7 +139,10 @@ public enum TensorRtMajor {
     return this == TEN ? 9 : 7;
   }
 
-  /** Whether every network has the types that it is written with, and no precision is chosen. */
+  /**
+   * Returns true if every network has the types that it is written with, and no precision is
+   * chosen.
+   */
   public boolean isAlwaysStronglyTyped() {
     return this == ELEVEN;
   }
