@@ -26,9 +26,9 @@ import picocli.CommandLine.ParseResult;
 
 /**
  * Fills in the options that the command line leaves out, for each command that has {@code
- * --config}: from the environment, and then from the file. What they say becomes arguments, and the
- * command line is parsed again with them. So types, checks and messages are those of the flags, and
- * an option needs nothing but its flag to be set from everywhere.
+ * --config}: from the environment, and then from the file. The settings found there become
+ * arguments, and the command line is parsed again with them. So types, checks and messages are
+ * those of the flags, and an option needs nothing but its flag to be set from everywhere.
  */
 final class Settings implements IExecutionStrategy {
 

@@ -12,8 +12,8 @@ import java.util.concurrent.CountDownLatch;
 
 /**
  * Handles SIGTERM, and SIGINT as Ctrl-C sends it, while it is open: they stop the server, if there
- * is one by then, and end the process with 0. By itself the JVM would end with 128 plus the
- * signal's number. The signal has a thread of its own, {@code nrd-stop}; the main thread waits.
+ * is one by then, and end the process with 0. Without this class the JVM would end with 128 plus
+ * the signal's number. The signal has a thread of its own, {@code nrd-stop}; the main thread waits.
  */
 final class StopSignal implements AutoCloseable {
 

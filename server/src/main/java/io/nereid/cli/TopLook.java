@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a server said at a moment.
+ * A server's figures at one moment.
  *
  * @param ns the moment, by the clock of System.nanoTime
  * @param models the statistics of the models that serve, by {@link #key}

@@ -59,7 +59,7 @@ final class TopView {
         .toList();
   }
 
-  /** What went wrong in the last minute, as far as there were looks. */
+  /** Returns the troubles of the last minute, as far back as there were looks. */
   private Troubles recent() {
     TopLook first = looks.getFirst();
     TopLook last = looks.getLast();

@@ -298,7 +298,7 @@ public final class NereidServer implements AutoCloseable {
     return left.isNegative() ? Duration.ZERO : left;
   }
 
-  /** As {@link #stop}. */
+  /** Does the same as {@link #stop}. */
   @Override
   public void close() {
     stop();

@@ -21,8 +21,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * The console of one server: its files, and the figures and documents that its pages ask for. What
- * is asked over HTTP comes in through the HTTP frontend. From any thread.
+ * The console of one server: its files, and the figures and documents that its pages ask for.
+ * Requests over HTTP come in through the HTTP frontend. Any thread may call this.
  */
 public final class Console {
 

@@ -273,8 +273,8 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   /**
-   * Accepts nothing more, lets calls that have begun finish, and closes all connections. What
-   * remains is for {@link #close}.
+   * Accepts nothing more, lets calls that have begun finish, and closes all connections. {@link
+   * #close} ends the threads afterwards.
    *
    * @param timeout when calls that are still under way are given up
    * @return whether all of them finished

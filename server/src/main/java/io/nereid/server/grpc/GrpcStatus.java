@@ -34,7 +34,7 @@ final class GrpcStatus {
 
   private GrpcStatus() {}
 
-  /** The status of a failure. What is our fault is logged. */
+  /** Returns the status of a failure. A failure that is the server's fault is logged. */
   static Status of(Throwable failure) {
     return switch (failure) {
       // The runtime's codes have gRPC's numbers.

@@ -9,9 +9,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The methods of a server. Those that carry tensors are there from the start; all others are made
+ * The methods of a server. Methods that carry tensors are there from the start; all others are made
  * when a client first asks for one, since their messages are a thousand classes, which a server
- * that only infers never needs. Any thread may ask.
+ * that only infers never needs. Any thread may call this.
  */
 final class MethodTable extends HandlerRegistry {
 

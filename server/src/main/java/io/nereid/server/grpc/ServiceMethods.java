@@ -34,7 +34,9 @@ final class ServiceMethods {
     R to(Q request);
   }
 
-  /** As {@link Answer}, with the address of who asks. */
+  /**
+   * Makes a reply of a request and its client's address. Its exception becomes the call's status.
+   */
   @FunctionalInterface
   interface ClientAnswer<Q, R> {
     R to(Q request, SocketAddress client);
@@ -70,7 +72,7 @@ final class ServiceMethods {
     return addForClient(name, request, (asked, client) -> answer.to(asked));
   }
 
-  /** As {@link #add}, for a method that wants to know who asks. */
+  /** Does the same as {@link #add}, for a method that needs the client's address. */
   <Q extends Message, R extends Message> ServiceMethods addForClient(
       String name, Q request, ClientAnswer<Q, R> answer) {
     ServerCallHandler<Q, R> handler =

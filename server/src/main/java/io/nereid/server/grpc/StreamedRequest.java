@@ -9,8 +9,9 @@ import io.nereid.types.NereidException;
 import java.util.concurrent.Semaphore;
 
 /**
- * One request of a stream. What happens to it goes to its call's event loop, which alone reads and
- * writes the fields that are not final. It owns the message, and a response until its turn comes.
+ * One request of a stream. All events of the request go to its call's event loop, which alone reads
+ * and writes the fields that are not final. The request owns its message, and a response until the
+ * turn of that comes.
  */
 final class StreamedRequest implements ResponseListener {
 

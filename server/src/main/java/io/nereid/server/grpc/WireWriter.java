@@ -5,12 +5,12 @@ import java.util.Arrays;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * Writes protobuf's wire format into a pooled array that grows; closing gives it back. What must
- * stand before a message whose length is known at its end is put in afterwards: those messages are
- * small. One thread writes one message with it.
+ * Writes protobuf's wire format into a pooled array that grows; closing gives it back. The tag and
+ * the length before a message are put in at the end of the message, where the length is known: such
+ * messages are small. One thread writes one message with a writer.
  *
- * <p>It is written by hand because each reply passes it: the head of a reply takes 0.2 µs and 120
- * bytes of the heap, with protobuf's generated classes 0.45 µs and 680.
+ * <p>The writer is written by hand because each reply passes it: the head of a reply takes 0.2 µs
+ * and 120 bytes of the heap, with protobuf's generated classes 0.45 µs and 680.
  */
 final class WireWriter {
 

@@ -10,11 +10,11 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Keeps web pages from changing this server behind the back of who looks at them. A browser sends
- * what a page asks for with all that it reaches, from whatever page; it says so in fields that
- * pages cannot set. Requests of other programs have none of them. What changes nothing is answered:
- * the browser keeps the answer from a page of another origin, unless the fields here let it
- * through.
+ * Keeps web pages from changing this server behind the back of the person who looks at them. A
+ * browser sends the requests of any page to every server that it reaches; it names the page's
+ * origin in fields that pages cannot set. Requests of other programs have none of these fields. A
+ * request that changes nothing is answered: the browser keeps the answer from a page of another
+ * origin, unless the fields here let it through.
  */
 final class OriginCheck {
 

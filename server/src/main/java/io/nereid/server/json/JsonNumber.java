@@ -24,8 +24,9 @@ final class JsonNumber {
   private static final long MIDPOINT = 1L << 28;
 
   /**
-   * How close to it a double may be whose own error is at most three units in its last place: one
-   * half from the digits that were left out, one from the rest of them, one from the power.
+   * A double that is so few units in its last place from the midpoint of two floats does not tell
+   * which float is nearer. The double's own error is at most three units: one half from the digits
+   * that were left out, one from the rest of them, one from the power.
    */
   private static final long ERROR = 8;
 

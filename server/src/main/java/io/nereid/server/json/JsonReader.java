@@ -9,13 +9,13 @@ import java.util.Arrays;
 
 /**
  * Reads the JSON of requests, token by token: RFC 8259 to the letter, and NaN, Infinity and Inf as
- * numbers. It is our own because it reads a part of every infer request: it makes no object for the
- * usual element of a tensor, nor for a name that it has met before.
+ * numbers. Nereid has a reader of its own because it reads a part of every infer request: it makes
+ * no object for the usual element of a tensor, nor for a name that it has met before.
  *
  * <p>A reader is used for one text after the other, by one thread at a time. In an object the
  * caller takes a name with {@link #nextName} and its value with {@link #next}; in an array one
- * value after the other with {@link #next}. What is wrong with the text is an {@link JsonException}
- * with the offset, what is wrong with the source an {@link UncheckedIOException}.
+ * value after the other with {@link #next}. The reader throws a {@link JsonException} with the
+ * offset if the text is wrong, and an {@link UncheckedIOException} if the source fails.
  */
 public final class JsonReader {
 

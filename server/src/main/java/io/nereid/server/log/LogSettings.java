@@ -13,7 +13,7 @@ import java.util.logging.Logger;
 
 /**
  * The log of the process while this is open: everything that goes to {@link System.Logger} or
- * {@link Logger}. What is logged, and how, can be changed at any time, from any thread.
+ * {@link Logger}. Any thread can change at any time what is logged, and how.
  */
 public final class LogSettings implements AutoCloseable {
 
@@ -160,7 +160,7 @@ public final class LogSettings implements AutoCloseable {
       try {
         output.write(line.format(entry));
       } catch (IOException | RuntimeException e) {
-        // Says so on the error stream, once. Whoever logs has no part in it.
+        // The error stream says so, once. The code that logs does not get the exception.
         reportError("a line could not be logged", e, ErrorManager.WRITE_FAILURE);
       }
     }

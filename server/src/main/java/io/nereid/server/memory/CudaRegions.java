@@ -102,15 +102,16 @@ public final class CudaRegions {
   }
 
   /**
-   * As {@link SharedMemoryRegions#unregister}; a region of another kind is left alone. Where there
-   * is no GPU nothing is registered, and clients that begin by unregistering go on.
+   * Does the same as {@link SharedMemoryRegions#unregister} for a region on a GPU; a region of
+   * another kind is left alone. Nothing is registered without a GPU, but clients may unregister
+   * nevertheless, as some begin with that.
    */
   public void unregister(String name) {
     checkAllowed();
     regions.unregister(name, CudaRegion.class);
   }
 
-  /** As {@link #unregister}, for all regions on GPUs. */
+  /** Does the same as {@link #unregister}, for all regions on GPUs. */
   public void unregisterAll() {
     checkAllowed();
     regions.unregisterAll(CudaRegion.class);

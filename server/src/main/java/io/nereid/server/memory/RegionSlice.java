@@ -64,9 +64,9 @@ public final class RegionSlice implements AutoCloseable {
   }
 
   /**
-   * Has a request's output written here by its model, when this is on a GPU and the model writes
-   * there; else it is to be written with {@link #write}. As of {@link #lend(InferRequest, String,
-   * long[])}, the region stays in use.
+   * Has a request's output written here by its model, if the slice is on a GPU and the model writes
+   * there; else the output is to be written with {@link #write}. The region stays in use as with
+   * {@link #lend(InferRequest, String, long[])}.
    */
   public void lend(InferRequest request, String output) {
     checkOpen();
@@ -95,7 +95,9 @@ public final class RegionSlice implements AutoCloseable {
     registered.memory().read(position(), to);
   }
 
-  /** As {@link #write(String, MemorySegment)}, unless the model wrote it here. */
+  /**
+   * Does the same as {@link #write(String, MemorySegment)}, unless the model wrote the output here.
+   */
   public void write(String output, Tensor tensor) {
     if (!lent) {
       write(output, tensor.segment());

@@ -14,7 +14,7 @@ public final class RequestSlices implements AutoCloseable {
     this.regions = regions;
   }
 
-  /** As {@link SharedMemoryRegions#slice}; closed with this. */
+  /** Opens a slice as {@link SharedMemoryRegions#slice} does; closing this closes the slice. */
   public RegionSlice open(String region, long offset, long byteSize) {
     RegionSlice slice = regions.slice(region, offset, byteSize);
     if (slices.isEmpty()) {

@@ -24,10 +24,11 @@ import java.util.concurrent.TimeUnit;
 /**
  * A POSIX shared memory segment, read and written as the file that it is on Linux.
  *
- * <p>It is not mapped: the segment stays the client's, and a server that touches a mapping whose
- * owner made the segment shorter, or for which the system has no memory left, is ended by a signal.
- * As a file the same is an error of the one request. The price is a system call for each tensor;
- * the bytes are copied once either way, between the segment and the runtime's pool.
+ * <p>The segment is not mapped: it stays the client's, and a signal ends a server that touches a
+ * mapping whose owner made the segment shorter, or for which the system has no memory left. If the
+ * server reads the segment as a file, the same is an error of the one request. The price is a
+ * system call for each tensor; the bytes are copied once either way, between the segment and the
+ * runtime's pool.
  *
  * <p>The channel is an asynchronous one that works on the caller's thread: the ordinary one is
  * closed, for all who use it, when one of their threads is interrupted.

@@ -153,7 +153,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     unregister(name, SystemRegion.class);
   }
 
-  /** As {@link #unregister}, for all of them. */
+  /** Does the same as {@link #unregister}, for the regions of all segments. */
   public void unregisterAll() {
     checkEnabled();
     unregisterAll(SystemRegion.class);
@@ -245,7 +245,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** As {@link #release}, for threads that must not wait. */
+  /** Does the same as {@link #release}, for threads that must not wait. */
   void releaseAside(Registered registered) {
     if (endUse(registered)) {
       Thread.ofVirtual().name("nrd-shm-close").start(registered.memory::close);

@@ -59,8 +59,9 @@ final class Buckets {
   }
 
   /**
-   * Writes durations. What the core counts in a range that a bound falls into is said to be above
-   * it: nothing is said to be faster than it was. Such a range is 1/16 of the bound at most.
+   * Writes durations. If a bound falls into one of the core's ranges, all durations of that range
+   * count as above the bound, so that no duration seems shorter than it was. Such a range is 1/16
+   * of the bound at most.
    */
   void write(MetricsText text, String series, Histogram durations, long totalNs) {
     write(text, series, durations, totalNs, List.of());

@@ -15,12 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A value that is made of files, and made anew when one of them changed. Whoever asks for the value
- * has the files looked at, when nobody did for a while, and waits for that a moment. A thread of
- * the platform looks, which lives no longer than that: a file may be on a network that hangs, and
- * those who ask may be the loops of connections, which many requests share. Files that can no
- * longer be read, or not in time, or make no sense, leave the value as it was, and the log says so
- * once.
+ * A value that is made of files, and made anew when one of them changed. A caller that asks for the
+ * value has the files looked at, if nobody did for a while, and waits for that a moment. A platform
+ * thread looks at the files and ends after that: a file may be on a network that hangs, and the
+ * callers may be the loops of connections, which many requests share. Files that can no longer be
+ * read, or not in time, or make no sense, leave the value as it was, and the log says so once.
  *
  * @param <T> what is made of them
  */

@@ -33,12 +33,12 @@ public record ServerTlsOptions(
     Objects.requireNonNull(clientCertificate);
   }
 
-  /** For clients that need no certificate. */
+  /** Returns options for clients that need no certificate. */
   public static ServerTlsOptions of(Path certificate, Path key) {
     return new ServerTlsOptions(certificate, key, Optional.empty(), ClientCertificate.OPTIONAL);
   }
 
-  /** As {@link #of}, for clients whose certificates lead to others. */
+  /** Returns options for clients whose certificates lead to an authority in {@code clientCa}. */
   public static ServerTlsOptions of(
       Path certificate, Path key, Path clientCa, ClientCertificate clientCertificate) {
     return new ServerTlsOptions(certificate, key, Optional.of(clientCa), clientCertificate);

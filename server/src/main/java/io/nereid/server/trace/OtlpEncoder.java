@@ -79,7 +79,8 @@ final class OtlpEncoder {
     for (Trace.Attribute attribute : trace.attributes) {
       span.addAttributes(attribute(attribute.name(), attribute.value()));
     }
-    // By the semantic conventions a request that the client got wrong is no error of the server.
+    // The semantic conventions say that a request that the client got wrong is no error of the
+    // server.
     if (trace.serverError) {
       span.setStatus(error(trace.error));
     }

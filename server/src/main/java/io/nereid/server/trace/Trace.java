@@ -149,7 +149,7 @@ public final class Trace {
     return this;
   }
 
-  /** As {@link #attribute(String, String)}. */
+  /** Does the same as {@link #attribute(String, String)}, with a number. */
   public Trace attribute(String key, long value) {
     if (isWritten()) {
       attributes.add(new Attribute(key, value));
@@ -187,7 +187,7 @@ public final class Trace {
     batchSize = response.executedBatchSize();
     inline = response.ranInline();
     cacheHit = response.cacheHit();
-    // Those of an ensemble are sums over models that may have run side by side.
+    // An ensemble's timings are sums over models that may have run side by side.
     timings = batchSize > 0 && !ensemble && !cacheHit ? response.timings() : null;
     if (isWritten() && sampler.records(TraceLevel.TENSORS)) {
       for (String name : response.outputNames()) {

@@ -37,9 +37,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
- * Helidon's web server at one port, with our connections around its own: it listens, accepts,
- * parses, routes and answers. Whoever starts the frontends opens it, and whoever stops them stops
- * it.
+ * Helidon's web server at one port, with Nereid's connections around its own: it listens, accepts,
+ * parses, routes and answers. The code that starts the frontends opens the listener, and the code
+ * that stops them stops it.
  */
 public final class HttpListener {
 

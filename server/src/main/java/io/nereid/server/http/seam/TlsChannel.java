@@ -208,8 +208,9 @@ final class TlsChannel implements ClientChannel {
   }
 
   /**
-   * With TLS 1.3 keys may be changed; with TLS 1.2 the client would negotiate anew. What the engine
-   * answers goes with the next write: here it could wait for a client that does not read.
+   * Looks at a message of the client that carries no data: with TLS 1.3 the message may change
+   * keys; with TLS 1.2 it asks for another handshake. The engine's answer goes out with the next
+   * write, because a write here could wait for a client that does not read.
    */
   private void afterSilentMessage(HandshakeStatus status) throws IOException {
     if (++silentMessages > MAX_SILENT_MESSAGES) {
