@@ -10,8 +10,8 @@ import java.util.Objects;
 
 /**
  * Reads what detectors and segmenters found, in the pixels of the image that was asked about: it
- * knows how {@link ImageTensors} made the model's image of it. Of boxes of a class that lie over
- * each other the best stays. Values cannot change, and any thread may use them.
+ * knows how {@link ImageTensors} made the model's image of it. If boxes of a class lie over each
+ * other, the best stays. Values cannot change, and any thread may use them.
  *
  * <pre>{@code
  * static final ImageTensors INPUT = ImageTensors.of(640, 640).letterbox(0x727272);

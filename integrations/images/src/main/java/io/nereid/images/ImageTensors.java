@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What a model wants of images: their size, the order of its numbers, and what they are. It writes
- * images of any size and kind as FP32 straight into the memory that the model reads.
+ * Knows the images that a model wants: their size, the order of their numbers, and what the numbers
+ * are. It writes images of any size and kind as FP32 straight into the memory that the model reads.
  *
  * <pre>{@code
  * static final ImageTensors PHOTOS =
@@ -75,9 +75,9 @@ public final class ImageTensors {
   }
 
   /**
-   * Where an image lies within the model's, in its pixels: all of it, but for bars that a letterbox
-   * has and what is cropped, which lies outside. What a model finds at {@code x} is at {@code (x -
-   * left) * image.getWidth() / width} of the image.
+   * The place of an image within the model's image, in pixels of the model's: all of it, but for
+   * bars that a letterbox has; a part that is cropped lies outside. A thing that a model finds at
+   * {@code x} is at {@code (x - left) * image.getWidth() / width} of the image.
    */
   public record Placement(int left, int top, int width, int height) {}
 
@@ -224,7 +224,7 @@ public final class ImageTensors {
     return tensor;
   }
 
-  /** Where an image comes to lie. */
+  /** Returns the place of an image within the model's image. */
   public Placement placement(BufferedImage image) {
     if (shorter != NO_CROP) {
       int least = Math.min(image.getWidth(), image.getHeight());

@@ -17,9 +17,9 @@ public final class Overlay {
   private Overlay() {}
 
   /**
-   * The image with a frame around each thing, and its label and score above it; a class without a
-   * label has its number. Where Java finds no fonts, as in the smallest containers, there is no
-   * text.
+   * Returns the image with a frame around each thing, and its label and score above it; a class
+   * without a label has its number. If Java finds no fonts, as in the smallest containers, there is
+   * no text.
    */
   public static BufferedImage boxes(BufferedImage image, List<Detection> found, String... labels) {
     BufferedImage drawn = copy(image);

@@ -15,8 +15,8 @@ import java.util.function.Function;
 /**
  * A backend made from a function of tensors, so that a test needs no model file: {@code
  * ModelSpec.builder("name")…backend(FakeModel.of(inputs -> …))}. The function gets the inputs of a
- * batch by name, which can be read while it runs, and returns all outputs. What it throws fails the
- * requests, as with any backend. It may be called from several threads.
+ * batch by name, which can be read while it runs, and returns all outputs. An exception that it
+ * throws fails the requests, as with any backend. Several threads may call the function.
  */
 public final class FakeModel implements Backend {
 
@@ -33,12 +33,12 @@ public final class FakeModel implements Backend {
     return new FakeModel(function);
   }
 
-  /** How many requests it executed. */
+  /** Returns the number of requests that the model executed. */
   public int requestCount() {
     return requests.get();
   }
 
-  /** How many requests each of its batches had, in the order in which they began. */
+  /** Returns the number of requests in each batch, in the order in which the batches began. */
   public List<Integer> batches() {
     return List.copyOf(batches);
   }

@@ -18,7 +18,7 @@ import java.util.Map;
 /** Opens what {@link WithModel} names. */
 final class ModelSources {
 
-  /** What was left open does not become closed by waiting. */
+  /** A long wait would not close requests that a test left open. */
   private static final Duration DRAIN_TIME = Duration.ofSeconds(1);
 
   private ModelSources() {}

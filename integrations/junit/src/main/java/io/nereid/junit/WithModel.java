@@ -27,9 +27,9 @@ public @interface WithModel {
   String CLASS_PATH = "classpath:";
 
   /**
-   * Where the models are: a model repository or a file {@code NAME.onnx}, by its path, or {@code
-   * classpath:} and a resource, such as {@code classpath:models/digits.onnx}. Without any, the
-   * runtime has no models, and the test loads its own.
+   * The places of the models: each is a model repository or a file {@code NAME.onnx}, by its path,
+   * or {@code classpath:} and a resource, such as {@code classpath:models/digits.onnx}. Without a
+   * place, the runtime has no models, and the test loads its own.
    */
   String[] value() default {};
 

@@ -11,9 +11,9 @@
  * {@snippet class="io.nereid.junit.FakeModelTest" region="fake"}
  *
  * <p>A fake is a model as any other: requests, batches, deadlines and failures are the runtime's,
- * and its native library is there. Where that is not wanted, or cannot be, {@code Nereid} and
- * {@code Model} are the wrong place to cut: they are final classes, so that a request costs no call
- * that the JVM cannot see through. Let the code under test depend on an interface of its own, one
- * method that says what it asks a model for, and give the test another implementation of that.
+ * and its native library is there. If a test cannot or should not have that library, {@code Nereid}
+ * and {@code Model} are the wrong place to cut: they are final classes, so that a request costs no
+ * call that the JVM cannot see through. Let the code under test depend on an interface of its own,
+ * one method that says what it asks a model for, and give the test another implementation of that.
  */
 package io.nereid.junit;

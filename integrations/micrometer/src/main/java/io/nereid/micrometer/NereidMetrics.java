@@ -71,10 +71,10 @@ public final class NereidMetrics implements MeterBinder, AutoCloseable {
     bindings.clear();
   }
 
-  /** What is in one registry. */
+  /** The meters in one registry. */
   private static final class Binding implements LifecycleListener {
 
-    /** What one version of a model is known by. */
+    /** The name and the number of a version of a model. */
     private record Key(String model, long version) {}
 
     private final Nereid nereid;

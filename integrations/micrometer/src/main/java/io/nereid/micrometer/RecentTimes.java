@@ -11,10 +11,10 @@ final class RecentTimes {
 
   private final Model model;
 
-  /** Where the window began that is one to two minutes long; guarded by this. */
+  /** The counts at the start of the window that is one to two minutes long; guarded by this. */
   private Histogram begin;
 
-  /** Where the next window begins; guarded by this. */
+  /** The counts at the start of the next window; guarded by this. */
   private Histogram next;
 
   private long nextNs;

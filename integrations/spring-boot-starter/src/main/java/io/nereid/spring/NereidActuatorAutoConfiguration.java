@@ -35,7 +35,7 @@ final class NereidActuatorAutoConfiguration {
     }
   }
 
-  /** Whether all models are well. */
+  /** Adds the health indicator, which says whether all models are well. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
   static class Health {

@@ -47,7 +47,7 @@ final class NereidEmbeddingAutoConfiguration {
         nereid.model(properties.model()), tokenizer, properties.pooling(), properties.normalize());
   }
 
-  /** What vector stores of Spring AI ask for. */
+  /** Makes the embedding model that vector stores of Spring AI ask for. */
   @Bean
   @ConditionalOnMissingBean(EmbeddingModel.class)
   SpringAiEmbeddingModel embeddingModel(TextEmbedder embedder) {

@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.io.Resource;
 
 /**
- * What {@code nereid.embedding.*} sets.
+ * Holds the properties {@code nereid.embedding.*}.
  *
  * @param model the name of the model that makes vectors
  * @param tokenizer its {@code tokenizer.json}

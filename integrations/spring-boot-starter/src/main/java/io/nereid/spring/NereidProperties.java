@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.core.io.Resource;
 
 /**
- * What {@code nereid.*} sets.
+ * Holds the properties {@code nereid.*}.
  *
  * @param repository model repositories: directories, or files {@code NAME.onnx} that are one model
  * @param models ONNX files by the names of their models

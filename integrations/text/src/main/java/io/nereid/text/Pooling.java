@@ -1,6 +1,9 @@
 package io.nereid.text;
 
-/** How the vectors of a text's tokens become one; what a model wants its card says. */
+/**
+ * The ways to make one vector of the vectors of a text's tokens; a model's card says which one it
+ * wants.
+ */
 public enum Pooling {
   /** The mean of all is the text's, as most sentence transformers want it. */
   MEAN,

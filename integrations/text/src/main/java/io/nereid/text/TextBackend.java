@@ -149,7 +149,9 @@ public final class TextBackend implements Backend {
       throw wrong(key, "a positive number", given);
     }
 
-    /** Which of the two it is, the first unless it is given. */
+    /**
+     * Returns the index of the value that a parameter chooses out of two; the first is the default.
+     */
     private static int choice(ModelSpec spec, String key, String first, String second) {
       String given = spec.parameters().getOrDefault(key, first);
       int index = List.of(first, second).indexOf(given);

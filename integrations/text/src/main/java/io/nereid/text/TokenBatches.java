@@ -65,7 +65,7 @@ final class TokenBatches {
     void read(Tensor output, int row, int text);
   }
 
-  /** What was found out about a load of the model. */
+  /** Says whether company in a batch changes the answers of one load of the model. */
   private record Company(ModelSpec spec, boolean matters) {}
 
   private final Model model;
@@ -192,10 +192,10 @@ final class TokenBatches {
   }
 
   /**
-   * At most one request waits while the instances execute one each, so that none finds company.
-   * Where two met all the same, both are asked again while nothing else is under way; where a
-   * stranger's request comes into the way then, too, the text fills a batch with copies of itself,
-   * which change no scale.
+   * Runs each text alone in its batch: at most one request waits while the instances execute one
+   * each, so that none finds company. If two texts met all the same, both are asked again while
+   * nothing else is under way. If a stranger's request shares a batch even then, the text fills a
+   * batch with copies of itself, which change no scale.
    */
   private void runEachAlone(List<Tokens> texts, Reader reader) {
     List<CompletableFuture<Integer>> answers = new ArrayList<>();

@@ -12,10 +12,13 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** What a driver sets so that its executors can score; {@code spark-submit} takes the same. */
+/**
+ * Makes the session with which a driver has its executors score; {@code spark-submit} takes the
+ * same settings.
+ */
 final class Cluster {
 
-  /** What scoring makes of images. */
+  /** The columns of scored images. */
   static final StructType SCORED =
       new StructType()
           .add("id", DataTypes.LongType, false)

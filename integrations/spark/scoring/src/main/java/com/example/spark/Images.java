@@ -61,7 +61,7 @@ final class Images {
         .parquet(to.toString());
   }
 
-  /** What was written. */
+  /** Reads the images that were written. */
   static Dataset<Row> load(SparkSession spark, Path from) {
     return spark.read().parquet(from.toString()).select("id", "pixels");
   }

@@ -16,8 +16,8 @@ import org.apache.spark.sql.RowFactory;
 
 /**
  * Scores images that come as rows of (id, pixels), from wherever Spark has them: for {@code
- * Dataset.mapPartitions}. As many rows as the model takes become one request; their pixels are
- * copied once, into the memory that the model reads.
+ * Dataset.mapPartitions}. Each request has as many rows as the model takes; their pixels are copied
+ * once, into the memory that the model reads.
  */
 final class ScoreRows implements MapPartitionsFunction<Row, Row> {
 

@@ -73,7 +73,7 @@ final class Throughput {
   /** Without Spark; writes the digit of each image and returns how many were looked at. */
   static long inProcess(Model model, List<float[]> images, int times, int[] digits) {
     int most = Digits.maxBatch(model);
-    // Of an automatic arena: such memory is lent to the model, as Spark's is.
+    // Memory of an automatic arena is lent to the model, as Spark's is.
     MemorySegment all =
         Arena.ofAuto().allocate(ValueLayout.JAVA_FLOAT, (long) images.size() * Digits.PIXELS);
     long rowBytes = Digits.PIXELS * Float.BYTES;
