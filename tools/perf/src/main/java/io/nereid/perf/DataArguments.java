@@ -219,7 +219,10 @@ final class DataArguments {
     return all;
   }
 
-  /** What a person asked for and cannot have is an {@link IllegalArgumentException}. */
+  /**
+   * Throws an {@link IllegalArgumentException} that says what options should be, unless they are
+   * so.
+   */
   static void expect(boolean holds, String what) {
     if (!holds) {
       throw new IllegalArgumentException("expected " + what);

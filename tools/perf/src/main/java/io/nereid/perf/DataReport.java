@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** What was measured, for other programs: as CSV and as JSON. */
+/** Writes measurements for other programs: as CSV and as JSON. */
 final class DataReport {
 
   private DataReport() {}

@@ -126,7 +126,7 @@ final class GrpcSenders implements LoadRun.Senders {
     return fresh;
   }
 
-  /** What is wrong with a reply; null: nothing, or nobody looks. */
+  /** Returns the fault of a reply; null: there is none, or nobody looks. */
   String fault(byte[] reply) {
     return check == null ? null : check.grpc(reply);
   }
@@ -205,7 +205,7 @@ final class GrpcSenders implements LoadRun.Senders {
     return ErrorText.of(description + cause);
   }
 
-  /** How long to wait before the next call. */
+  /** Returns the time to wait before the next call. */
   static long pauseMs(Status status) {
     return status.getCause() == null ? 0 : PAUSE_MS;
   }

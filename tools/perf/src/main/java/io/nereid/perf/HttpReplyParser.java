@@ -78,7 +78,7 @@ final class HttpReplyParser {
     return head;
   }
 
-  /** What was kept of the body. */
+  /** Returns the part of the body that was kept. */
   byte[] body() {
     return body.toByteArray();
   }
@@ -202,7 +202,7 @@ final class HttpReplyParser {
   }
 
   /**
-   * What matters of the head of a reply.
+   * The fields of a reply's head that the sender needs.
    *
    * @param status of the reply
    * @param contentLength -1: it does not say

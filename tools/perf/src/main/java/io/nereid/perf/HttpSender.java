@@ -252,7 +252,7 @@ final class HttpSender extends Sender {
         });
   }
 
-  /** What was to be sent while there was no connection. */
+  /** Sends the request that waited because there was no connection. */
   private void sendWaiting() {
     IOException failure = null;
     synchronized (lock) {

@@ -66,7 +66,7 @@ final class HttpSenders implements LoadRun.Senders {
     return check != null;
   }
 
-  /** What is wrong with a reply; null: nothing, or nobody looks. */
+  /** Returns the fault of a reply; null: there is none, or nobody looks. */
   String fault(HttpReplyParser.Head head, byte[] body) {
     return check == null ? null : check.http(head, body);
   }
@@ -110,7 +110,7 @@ final class HttpSenders implements LoadRun.Senders {
       return tally;
     }
 
-    /** Where replies are read into, by the thread of the loop only. */
+    /** Returns the buffer into which replies are read, by the thread of the loop only. */
     ByteBuffer in() {
       return in;
     }

@@ -130,7 +130,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
   }
 
   /**
-   * What one request carries.
+   * The data of one request.
    *
    * @param inputs its inputs
    */

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What was measured at one level of load: the sum of its last windows.
+ * The measurement of one level of load: the sum of its last windows.
  *
  * @param level the load
  * @param begin when the first of these windows began
@@ -36,7 +36,7 @@ record LevelResult(
     String firstError,
     List<String> notes) {
 
-  /** How far behind its schedule an open loop may be without being overloaded. */
+  /** The most seconds that an open loop may be behind its schedule without being overloaded. */
   private static final double MOST_LATE_S = 0.1;
 
   double seconds() {
@@ -108,7 +108,7 @@ record LevelResult(
     return requests == 0 ? 0 : ns / 1e3 / requests;
   }
 
-  /** What the server did in the meantime; empty where it has no statistics. */
+  /** Returns the server's work in the meantime; empty if the server has no statistics. */
   Optional<ServerStatistics> server() {
     return end.statistics().flatMap(last -> begin.statistics().map(last::minus));
   }
@@ -119,7 +119,7 @@ record LevelResult(
   }
 
   /**
-   * What clocks and counters say at the edge of a window.
+   * The clocks and counters at the edge of a window.
    *
    * @param atNs the time
    * @param clientCpuNs CPU of this process, all its threads

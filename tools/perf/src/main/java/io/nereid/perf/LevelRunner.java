@@ -53,7 +53,7 @@ final class LevelRunner {
     this.progress = progress;
   }
 
-  /** What happened in one window. */
+  /** The events of one window. */
   private record Window(Reading begin, Reading end, Tally.Counts counts) {
     double seconds() {
       return (end.atNs() - begin.atNs()) / 1e9;
@@ -223,7 +223,7 @@ final class LevelRunner {
    */
   record Stability(double tolerance) {
 
-    /** What of a window is compared. */
+    /** The two figures of a window that are compared. */
     record Window(double requestsPerSecond, double latencyNs) {}
 
     /** True if the last windows agree. */
@@ -264,7 +264,7 @@ final class LevelRunner {
       long seed,
       Duration within) {
 
-    /** How many windows have to agree. */
+    /** The number of windows that have to agree. */
     static final int AGREEING = 3;
   }
 }

@@ -27,7 +27,7 @@ final class LoadPage {
   private LoadPage(PerfReport report) {
     this.report = report;
     page = new HtmlPage("Load of " + report.plan().model().name());
-    // Of a load that was measured several times, the last decided.
+    // If a load was measured several times, its last result decided.
     Map<Double, LevelResult> last = new TreeMap<>();
     report.results().forEach(result -> last.put(result.level().value(), result));
     byLoad = List.copyOf(last.values());

@@ -216,7 +216,7 @@ final class LoadRun implements AutoCloseable {
     return stopping;
   }
 
-  /** What happened since the last call. */
+  /** Returns the counts since the last call. */
   Tally.Counts drain() {
     Tally.Counts counts = new Tally.Counts();
     senders.tallies().forEach(tally -> tally.drainInto(counts));

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * What the server tells about the model.
+ * The server's description of the model.
  *
  * @param name its name
  * @param versions its versions; empty where the server has none

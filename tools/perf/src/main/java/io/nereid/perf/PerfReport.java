@@ -48,7 +48,7 @@ record PerfReport(
         + System.getProperty("os.version");
   }
 
-  /** What was asked, in a line. */
+  /** Describes in a line the model, the server and the requests. */
   String subject() {
     return plan.model().name()
         + (plan.target().version().isEmpty() ? "" : " version " + plan.target().version())

@@ -100,7 +100,7 @@ record RawMessage(byte[] head, byte[] tail) {
   }
 
   /**
-   * What matters of one response of a stream; its tensors are passed over.
+   * One response of a stream without its tensors, which are passed over.
    *
    * @param error the server's text; empty: none
    * @param isFinal whether it says that it is the last of its request

@@ -4,7 +4,7 @@ import io.nereid.perf.InputData.Step;
 import java.util.Map;
 
 /**
- * What all requests of a run have in common.
+ * The properties that all requests of a run have in common.
  *
  * @param target the server
  * @param model what it tells about the model
@@ -34,7 +34,7 @@ record RequestPlan(
     return shape.length == 0 ? 1 : (int) shape[0];
   }
 
-  /** How tensors travel: within JSON, as bytes, or through shared memory. */
+  /** The ways in which tensors travel: within JSON, as bytes, or through shared memory. */
   enum TensorForm {
     JSON,
     BINARY,

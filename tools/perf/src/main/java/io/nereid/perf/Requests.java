@@ -71,7 +71,7 @@ final class Requests {
     return steps.length;
   }
 
-  /** What a sender knows of its requests, and of the sequence that it is in. */
+  /** A sender's place among its requests, and in the sequence that it is in. */
   static final class Position {
     private final Random random;
     private long turn;

@@ -83,7 +83,7 @@ public final class ServerArguments {
   }
 
   /**
-   * The server, to which nothing is sent yet. What is wrong with the options is thrown as an {@link
+   * Returns the server, to which nothing is sent yet. Wrong options are an {@link
    * IllegalArgumentException}.
    */
   public ServerConnection connect() throws IOException {

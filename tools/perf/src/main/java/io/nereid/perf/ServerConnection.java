@@ -89,7 +89,7 @@ public final class ServerConnection implements AutoCloseable {
     }
   }
 
-  /** As {@link #ask}; empty where the server does not have that part of the protocol. */
+  /** Does the same as {@link #ask}; empty if the server does not have that part of the protocol. */
   public <T> Optional<T> askIfServed(String expected, Function<InferenceClient, T> question) {
     try {
       return Optional.of(question.apply(client));
@@ -112,8 +112,8 @@ public final class ServerConnection implements AutoCloseable {
   }
 
   /**
-   * What the server tells of a model; with an empty version the server chooses. Fails when it is
-   * unknown.
+   * Returns the server's description of a model; with an empty version the server chooses. The call
+   * fails if the server does not know the model.
    */
   public ModelInfo model(String name, String version) {
     ModelMetadata model =

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What is asked of the server beside the load, by Nereid's client: all of it blocks, and none of it
- * is measured. For one thread.
+ * Makes all calls to the server beside the load, by Nereid's client: all of them block, and none is
+ * measured. For one thread.
  */
 final class ServerControl implements AutoCloseable {
 

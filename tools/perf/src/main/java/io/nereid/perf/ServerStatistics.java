@@ -4,7 +4,7 @@ import io.nereid.client.ModelUsage;
 import java.util.List;
 
 /**
- * What a model has done, by the statistics extension; all times are sums.
+ * The work of a model, by the statistics extension; all times are sums.
  *
  * @param successCount requests that succeeded
  * @param failCount requests that failed

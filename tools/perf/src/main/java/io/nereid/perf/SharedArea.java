@@ -85,7 +85,7 @@ final class SharedArea implements AutoCloseable {
     return inputs.get(step);
   }
 
-  /** How many places outputs have; at least 1. */
+  /** Returns the number of places that outputs have; at least 1. */
   int outputPlaces() {
     return Math.max(1, outputs.size());
   }

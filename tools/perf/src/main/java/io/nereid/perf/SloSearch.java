@@ -49,7 +49,7 @@ final class SloSearch {
   record Probe(LevelResult result, int measurements, boolean meets) {}
 
   /**
-   * What the search found.
+   * The result of the search.
    *
    * @param best the highest load that meets the target; null: none does
    * @param atEnd whether that is the end of the range, so that more may do as well
@@ -68,7 +68,7 @@ final class SloSearch {
           .orElse(null);
     }
 
-    /** What was found, for people. */
+    /** Tells people the result. */
     String text(Goal goal) {
       if (best == null) {
         return goal.text() + " is not met, not even by the lowest load of the range";

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
-/** What one thread of the generator has seen; emptied at the end of each window. */
+/** The counts of one thread of the generator; they are emptied at the end of each window. */
 final class Tally {
 
   static final int DIGITS = 3;
@@ -33,7 +33,7 @@ final class Tally {
     sequences.increment();
   }
 
-  /** How late a request of an open loop was sent. */
+  /** Records how late a request of an open loop was sent. */
   void sent(long delayNs) {
     sendDelay.recordValue(Math.max(0, delayNs));
   }
@@ -104,12 +104,12 @@ final class Tally {
       return betweenResponses;
     }
 
-    /** How many sequences ended. */
+    /** Returns the number of sequences that ended. */
     long sequences() {
       return sequences;
     }
 
-    /** How many requests failed, by status. */
+    /** Returns the number of requests that failed, by status. */
     Map<String, Long> errors() {
       return errors;
     }

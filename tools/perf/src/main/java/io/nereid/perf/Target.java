@@ -118,7 +118,7 @@ record Target(
     return scheme + "://" + authority() + path;
   }
 
-  /** How requests travel. */
+  /** The protocols by which requests travel, each with its usual port. */
   enum Protocol {
     HTTP(8000),
     GRPC(8001);

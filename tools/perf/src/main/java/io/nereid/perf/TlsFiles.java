@@ -12,7 +12,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 
 /**
- * How the server is trusted, and who this client is. All files are PEM.
+ * Says which servers this client trusts, and with which certificate it identifies itself. All files
+ * are PEM.
  *
  * @param trusted certificates of the authorities to trust; empty: those the JVM trusts
  * @param certificate the client's certificate with its chain; empty: it shows none

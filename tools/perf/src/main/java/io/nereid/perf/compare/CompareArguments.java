@@ -38,9 +38,9 @@ public final class CompareArguments {
   public static final int NOTHING_IN_COMMON = 5;
 
   /**
-   * What a fork takes besides its iterations: two JVMs start, models load, all ends. A comparison
-   * of 106 benchmarks took 6.9 s a fork on two processors, of which 2.6 were iterations; one of
-   * five that start no server took 4.4 s.
+   * The time that a fork takes besides its iterations: two JVMs start, models load, all ends. A
+   * comparison of 106 benchmarks took 6.9 s a fork on two processors, of which 2.6 were iterations;
+   * one of five that start no server took 4.4 s.
    */
   private static final int FORK_START_MS = 4300;
 
@@ -154,7 +154,8 @@ public final class CompareArguments {
   }
 
   private String duration(int count, Fork.Settings settings) {
-    // Of each side as many forks as an interval needs, as long as they are on this machine now.
+    // Each side gets as many forks as an interval needs, and each fork takes as long as it does on
+    // this machine now.
     long forkMs = FORK_START_MS + settings.under(Machine.load()).totalMs();
     long leastS = count * 2L * Bootstrap.LEAST_PAIRS * forkMs / 1000;
     return leastS > time.toSeconds()

@@ -59,8 +59,8 @@ final class ComparedBenchmark {
   }
 
   /**
-   * What the first batch says; null when it has too few pairs, or the system does not tell the
-   * metric.
+   * Returns the estimate by the first batch; null when it has too few pairs, or the system does not
+   * tell the metric.
    */
   Estimate firstEstimate(Metric metric) {
     if (!estimates.containsKey(metric)) {

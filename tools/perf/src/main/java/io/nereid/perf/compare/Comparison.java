@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Measures two sides in turns: every benchmark gets forks A B B A, again and again, until its
- * intervals are narrow or the time is up. Those that look slower then get a second batch.
+ * intervals are narrow or the time is up. Benchmarks that look slower then get a second batch.
  *
  * @param <S> what the two sides are
  */

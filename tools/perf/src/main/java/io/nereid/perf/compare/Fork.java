@@ -3,7 +3,7 @@ package io.nereid.perf.compare;
 import java.util.Arrays;
 
 /**
- * What one fresh process measured of one benchmark, for one operation.
+ * The measurement of one benchmark by one fresh process, for one operation.
  *
  * @param timeNs by the clock
  * @param cpuNs of all processors; NaN: it could not be read
@@ -12,8 +12,8 @@ import java.util.Arrays;
 public record Fork(double timeNs, double cpuNs, double allocatedBytes) {
 
   /**
-   * One number of a fork's iterations: the mean of their lower half. What disturbs an iteration
-   * makes it slower, never faster, so the lower half is where the code itself is seen.
+   * Returns one number for a fork's iterations: the mean of their lower half. A disturbance makes
+   * an iteration slower, never faster, so the lower half shows the code itself.
    */
   public static double lowerHalf(double[] iterations) {
     double[] sorted = iterations.clone();
@@ -22,7 +22,8 @@ public record Fork(double timeNs, double cpuNs, double allocatedBytes) {
   }
 
   /**
-   * How long a fork warms up and measures: many short iterations, the better half of which counts.
+   * The lengths of a fork's warm-up and measurement: many short iterations, the better half of
+   * which counts.
    *
    * @param warmUps iterations before anything counts
    * @param warmUpMs length of each

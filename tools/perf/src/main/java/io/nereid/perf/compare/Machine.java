@@ -10,7 +10,9 @@ public final class Machine {
 
   private Machine() {}
 
-  /** How many want a processor, for each processor; of the last minute. */
+  /**
+   * Returns the number of threads that want a processor, for each processor; of the last minute.
+   */
   public static double load() {
     return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()
         / Runtime.getRuntime().availableProcessors();

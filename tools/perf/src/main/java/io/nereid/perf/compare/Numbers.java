@@ -52,7 +52,9 @@ final class Numbers {
     return largest > UNCLEAR ? "unclear" : verdict.label() + " within " + percent(largest);
   }
 
-  /** How the allocation of an operation changed; small differences are the measurement's own. */
+  /**
+   * Says how the allocation of an operation changed; small differences are the measurement's own.
+   */
   static String allocation(double base, double candidate) {
     if (!Double.isFinite(base) || !Double.isFinite(candidate)) {
       return "-";

@@ -7,7 +7,7 @@ import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What a comparison says of one benchmark.
+ * The result of a comparison for one benchmark.
  *
  * @param id the benchmark
  * @param pairs all its forks, in the order in which they ran
@@ -55,7 +55,7 @@ record Outcome(
   /** Two forks that ran one after the other. */
   record Pair(Fork base, Fork candidate) {}
 
-  /** What is said of a ratio. */
+  /** The verdicts on a ratio. */
   enum Verdict {
     /** More than the threshold, seen in two batches of forks that know nothing of each other. */
     SLOWER("SLOWER"),
@@ -78,7 +78,7 @@ record Outcome(
     }
   }
 
-  /** What of a fork is compared. */
+  /** The figures of a fork that are compared. */
   enum Metric {
     /** Time by the clock: what users see, and what other work on the machine disturbs most. */
     TIME("time", Fork::timeNs),

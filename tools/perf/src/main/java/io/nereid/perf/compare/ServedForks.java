@@ -94,7 +94,10 @@ public final class ServedForks implements Fork.Source<ServedSide> {
     return Fork.lowerHalf(values.stream().mapToDouble(Double::doubleValue).toArray());
   }
 
-  /** What was answered in a time, or until the first answer where that takes longer. */
+  /**
+   * Returns the answers of so many milliseconds, or those until the first answer if that takes
+   * longer.
+   */
   private static LoadTest.Figures iteration(LoadTest load, int ms) throws MeasurementException {
     long beginNs = System.nanoTime();
     LockSupport.parkNanos(ms * 1_000_000L);

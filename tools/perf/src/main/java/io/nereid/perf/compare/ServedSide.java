@@ -31,7 +31,7 @@ public record ServedSide(List<String> server, Path models, String model) {
     return command;
   }
 
-  /** What its models are called here. */
+  /** Returns the name by which this side's server knows the model of a benchmark. */
   String nameOf(BenchmarkId id) {
     return model.isEmpty() ? id.name() : model;
   }

@@ -16,13 +16,14 @@ public final class ThreadTime {
 
   private ThreadTime() {}
 
-  /** What this process used; negative: this system does not tell. */
+  /** Returns the time that this process used; negative: this system does not tell. */
   public static long ofThisProcess() {
     return at(Path.of("/proc/self/task"));
   }
 
   /**
-   * What another process used; negative: this system does not tell, or the process is not there.
+   * Returns the time that another process used; negative: this system does not tell, or the process
+   * is not there.
    */
   public static long of(long pid) {
     return at(Path.of("/proc", Long.toString(pid), "task"));

@@ -38,7 +38,7 @@ public final class Chart {
   public record Bar(String name, List<Double> parts, List<String> texts) {}
 
   /**
-   * What was measured at a place, from the least to the most; the text is shown when pointed at.
+   * The values measured at a place, from the least to the most; the text is shown when pointed at.
    */
   public record Spread(double x, double low, double middle, double high, String text) {}
 

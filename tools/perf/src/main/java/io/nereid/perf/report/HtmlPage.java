@@ -57,7 +57,7 @@ public final class HtmlPage {
     html.append("</div>\n</figure>\n");
   }
 
-  /** What the colours of the series mean, in their order. */
+  /** Makes a legend, which says what the colours of the series mean, in their order. */
   public static String legend(List<String> series) {
     StringBuilder legend = new StringBuilder("<p class=\"legend\">");
     for (int i = 0; i < series.size(); i++) {

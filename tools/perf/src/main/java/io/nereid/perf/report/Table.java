@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 public final class Table {
 
   /**
-   * What stands in one place.
+   * The text in one place of the table.
    *
    * @param style a class of the page's style sheet; empty: none
    */

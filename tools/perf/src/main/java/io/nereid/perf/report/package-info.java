@@ -1,5 +1,6 @@
 /**
- * What reports are made of: tables, drawings, pages and JSON. The load generator, the comparison of
- * builds, that with other runtimes and the verification of GPUs all write theirs with it.
+ * The parts of reports: tables, drawings, pages and JSON. The load generator, the comparison of
+ * builds, the comparison with other runtimes and the verification of GPUs all write their reports
+ * with this package.
  */
 package io.nereid.perf.report;
