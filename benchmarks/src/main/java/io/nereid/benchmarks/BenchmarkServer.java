@@ -16,12 +16,12 @@ public final class BenchmarkServer implements AutoCloseable {
     server.nereid().load(BenchmarkModels.anyIdentity());
   }
 
-  /** Where HTTP is served. */
+  /** Returns the port of HTTP. */
   public int httpPort() {
     return server.httpPort();
   }
 
-  /** Where gRPC is served. */
+  /** Returns the port of gRPC. */
   public int grpcPort() {
     return server.grpcPort().orElseThrow();
   }

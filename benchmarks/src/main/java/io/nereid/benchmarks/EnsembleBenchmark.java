@@ -27,7 +27,7 @@ public class EnsembleBenchmark extends RuntimeBenchmark {
 
   private static final int ELEMENTS = 16;
 
-  /** How many models the chain has; each step is the same one. */
+  /** The number of steps in the chain, all of which are the same model. */
   @Param({"1", "2", "8"})
   public int steps;
 

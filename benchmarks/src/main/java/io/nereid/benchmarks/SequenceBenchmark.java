@@ -36,7 +36,7 @@ public class SequenceBenchmark extends RuntimeBenchmark {
   private static final int ELEMENTS = 16;
   private static final int LENGTH = 20;
 
-  /** How batches are made; "none" knows nothing of sequences. */
+  /** The strategy by which batches are made; "none" knows nothing of sequences. */
   @Param({"none", "direct", "oldest"})
   public String strategy;
 
@@ -47,7 +47,7 @@ public class SequenceBenchmark extends RuntimeBenchmark {
   /** Made by JMH. */
   public SequenceBenchmark() {}
 
-  /** What a thread sends. */
+  /** The sequence that a thread sends. */
   @State(Scope.Thread)
   public static class Client {
     private Model.Sequence sequence; // null: there is none

@@ -27,14 +27,15 @@ import org.bytedeco.tensorrt.nvinfer.ILogger.Severity;
 import org.bytedeco.tensorrt.nvinfer.IRuntime;
 
 /**
- * What everything else is held against: a loop that enqueues one engine again and again and does
- * nothing else. One thread; each context has a stream, page-locked memory and device memory of its
- * own, and is given its next batch when the last one is done. It shares no code with the backend.
+ * The loop that everything else is held against: it enqueues one engine again and again and does
+ * nothing else. One thread runs it; each context has a stream, page-locked memory and device memory
+ * of its own, and is given its next batch when the last one is done. The loop shares no code with
+ * the backend.
  */
 final class BareLoop implements AutoCloseable {
 
   /**
-   * How the loop runs.
+   * The settings with which the loop runs.
    *
    * @param rows of a batch
    * @param contexts batches under way

@@ -12,14 +12,14 @@ import java.util.concurrent.TimeoutException;
 /** Lists all checks, those first that others build on and that tell the most, and runs them. */
 final class Checks {
 
-  /** What a check does. */
+  /** The code of a check. */
   interface Body {
     void run(Workbench bench, VerifyReport report) throws Exception;
   }
 
   /**
-   * A part of the suite. What it throws is a row that failed; the next part runs all the same. What
-   * does not end ends the suite.
+   * A part of the suite. An exception of a check makes a row that failed; the next check runs all
+   * the same. A check that does not end ends the suite.
    *
    * @param name a short name, which {@code --only} takes
    * @param patience how many times the suite's patience it may take
@@ -27,7 +27,7 @@ final class Checks {
   record Check(String name, int patience, Body body) {}
 
   /**
-   * How much longer a check may take that builds an engine of many layers first, or measures for
+   * The factor of patience for a check that builds an engine of many layers first, or measures for
    * long.
    */
   private static final int LONG = 2;

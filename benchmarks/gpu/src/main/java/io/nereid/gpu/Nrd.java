@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 /** Runs the command {@code nereid} in a process of its own, with this one's Java and class path. */
 final class Nrd implements AutoCloseable {
 
-  /** What a command printed, on both streams. */
+  /** The exit code of a command, and the text that it printed on both streams. */
   record Output(int exitCode, String text) {
 
     String lastLine() {

@@ -23,7 +23,7 @@ final class Plans {
   static final int RESNET_ROWS = 32;
   private static final int RESNET_EDGE = 224;
 
-  // What a processor computes in time.
+  // A processor can compute networks of this size in time.
   private static final int REHEARSED_ROWS = 2;
   private static final int REHEARSED_EDGE = 32;
 

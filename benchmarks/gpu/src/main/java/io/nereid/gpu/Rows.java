@@ -89,14 +89,16 @@ final class Rows {
     for (int i = 0; i < reference.length; i++) {
       double seen = answer[row * reference.length + i];
       largest = Math.max(largest, Math.abs(reference[i]));
-      // What is no number differs by all there is.
+      // A value that is no number makes the difference infinite.
       double one = Double.isNaN(seen) ? Double.POSITIVE_INFINITY : Math.abs(seen - reference[i]);
       difference = Math.max(difference, one);
     }
     return difference / largest;
   }
 
-  /** What was seen; latencies are those of requests, from their making to their answer. */
+  /**
+   * The throughput of a load; latencies are those of requests, from their making to their answer.
+   */
   record Throughput(
       double rowsPerSecond, double p50Ms, double p99Ms, long errors, String firstError) {
 

@@ -50,7 +50,7 @@ final class SpeedChecks {
       double rows = model.statistics().inferenceCount() / (double) batches;
       text = load + String.format(Locale.ROOT, ", batches of %.1f", rows);
     }
-    // What is seen is told before more is measured.
+    // The report gets this figure before more is measured.
     report.info(what, text);
     double bare = (before.rowsPerSecond() + again(bench, report, before.way())) / 2;
     held(report, what, load.rowsPerSecond(), bare, IN_PROCESS_BAR, text, load.errors());

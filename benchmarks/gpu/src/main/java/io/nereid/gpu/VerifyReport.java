@@ -166,7 +166,7 @@ final class VerifyReport {
     Files.writeString(json.get(), Json.text(all));
   }
 
-  /** How a row went. */
+  /** The results that a row may have. */
   enum Outcome {
     PASS,
     FAIL,

@@ -32,7 +32,7 @@ record Workbench(Path directory, double seconds, int inFlight, Map<String, Built
     this(directory, seconds, inFlight, new HashMap<>());
   }
 
-  /** How a model is built and served. */
+  /** The name, network, shapes and options with which a model is built and served. */
   record Plan(
       String name, NetworkSource source, List<ShapeRange> shapes, BuildOptions.Builder options) {
 
@@ -53,7 +53,7 @@ record Workbench(Path directory, double seconds, int inFlight, Map<String, Built
     }
   }
 
-  /** What the devices of test-doubles/rehearsal are called. */
+  /** The name of the devices of test-doubles/rehearsal. */
   private static final String REHEARSAL = "Nereid's rehearsal, no GPU";
 
   /** True if libraries that compute on the processor stand in for NVIDIA's. */

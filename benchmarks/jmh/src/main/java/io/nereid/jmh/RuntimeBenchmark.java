@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What benchmarks of models in this process have in common: a runtime for each trial, and how long
- * they run. JMH inherits all of it, and who says otherwise in a subclass is listened to.
+ * Gives benchmarks of models in this process a runtime for each trial, and says how long they run.
+ * JMH inherits these settings, and a subclass may say otherwise.
  *
  * {@snippet class="io.nereid.jmh.EchoBenchmark" region="benchmark"}
  */

@@ -26,7 +26,7 @@ final class JmhProcess {
           "-XX:TieredStopAtLevel=1",
           "-XX:+UseSerialGC",
           "-XX:-UsePerfData",
-          // Whoever else measures on this machine disturbs us, but not more than other work.
+          // Other measurements on this machine disturb this one, but not more than other work.
           "-Djmh.ignoreLock=true");
 
   private static final long LIST_PATIENCE_MS = 60_000;

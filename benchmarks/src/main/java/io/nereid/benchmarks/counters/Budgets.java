@@ -29,7 +29,7 @@ record Budgets(Path file, Map<String, Budget> budgets) {
   }
 
   /**
-   * What is said of counters that were held to their budgets.
+   * The verdict on counters that were held to their budgets.
    *
    * @param lines one for each counter, in a table
    * @param failures what is over budget, or has none; empty: all is well

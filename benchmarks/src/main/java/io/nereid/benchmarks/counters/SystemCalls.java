@@ -15,7 +15,7 @@ final class SystemCalls {
 
   private static final long PATIENCE_MS = 20_000;
 
-  /** What frontends use; those with a question mark are not known to every strace. */
+  /** The system calls that frontends use; not every strace knows those with a question mark. */
   private static final String CALLS =
       "read,write,readv,writev,recvfrom,sendto,recvmsg,sendmsg,poll,ppoll,epoll_wait,epoll_pwait,"
           + "?epoll_pwait2,epoll_ctl";

@@ -120,7 +120,7 @@ public class GrpcCodecBenchmark extends ServerBenchmark {
     return sink.count();
   }
 
-  /** Where messages go that nobody reads. It copies, as the transport does. */
+  /** A stream whose messages nobody reads. It copies them, as the transport does. */
   private static final class CountingStream extends OutputStream {
 
     private final byte[] buffer = new byte[16 << 10];

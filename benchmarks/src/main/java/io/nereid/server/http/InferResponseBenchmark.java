@@ -15,7 +15,10 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What is sent for a response of FP32, without the sending: JSON, or a head for binary data. */
+/**
+ * Measures the encoding of a response of FP32, without the sending: JSON, or a head for binary
+ * data.
+ */
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class InferResponseBenchmark extends ServerBenchmark {
 

@@ -15,7 +15,7 @@ public class JsonReadBenchmark extends ServerBenchmark {
 
   private static final int MAX_DEPTH = 100;
 
-  /** What the elements are. */
+  /** The type of the elements. */
   @Param({"FP32", "FP64", "INT32", "INT64", "UINT8", "BOOL", "BYTES"})
   public DataType datatype;
 

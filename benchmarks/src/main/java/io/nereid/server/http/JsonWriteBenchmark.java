@@ -12,7 +12,7 @@ import org.openjdk.jmh.annotations.Setup;
 /** Elements of a tensor as JSON, into the buffer that a connection keeps. */
 public class JsonWriteBenchmark extends ServerBenchmark {
 
-  /** What the elements are. */
+  /** The type of the elements. */
   @Param({"FP32", "FP64", "INT32", "INT64", "UINT8", "BOOL", "BYTES"})
   public DataType datatype;
 

@@ -22,7 +22,7 @@ interface Contender extends AutoCloseable {
   @Override
   void close();
 
-  /** One request at a time, from one thread. What it needs is made once and kept. */
+  /** Sends one request at a time, from one thread, with resources that are made once and kept. */
   interface Caller extends AutoCloseable {
 
     /** Sends a request, waits for the answer and checks it. */

@@ -97,7 +97,7 @@ final class ForeignRequest extends TritonRequest {
     return 0;
   }
 
-  /** Whoever deletes a response gives its output back; see {@link #finish}. */
+  /** Does nothing: the code that deletes a response gives its output back; see {@link #finish}. */
   @SuppressWarnings("unused") // called by name
   private static long free(
       long allocator,

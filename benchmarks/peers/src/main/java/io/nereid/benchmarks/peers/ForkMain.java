@@ -38,7 +38,7 @@ final class ForkMain {
     Map<String, Object> results = new LinkedHashMap<>();
     byWorkload.forEach((workload, cases) -> {
       try (Contender contender = open(side, workload, places)) {
-        // What is compiled for one case serves the others: none is measured before all ran.
+        // The JVM's code for one case serves the others: no case is measured before all ran.
         for (Case each : cases) {
           Load.run(contender, each, timing.warmUp(), STEP);
         }

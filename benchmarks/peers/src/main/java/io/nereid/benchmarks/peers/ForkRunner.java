@@ -30,7 +30,7 @@ final class ForkRunner {
     this.results = results;
   }
 
-  /** What a side did in one round, by the cases' ids. */
+  /** Runs a side for one round and returns its results by the cases' ids. */
   Map<String, Load.Result> run(Plan plan, int round, Side side) throws IOException {
     String name = "%s-%02d-%s".formatted(plan.id(), round + 1, side.id());
     Path log = results.resolve(name + ".log");
@@ -116,7 +116,7 @@ final class ForkRunner {
   }
 
   /**
-   * How long a case takes in a fork.
+   * The time that a case takes in a fork.
    *
    * @param warmUp processor time under load before anything is counted; twice, the first time for
    *     all cases
@@ -129,7 +129,10 @@ final class ForkRunner {
     /** To see that everything works; the figures mean nothing. */
     static final Timing SMOKE = new Timing(Duration.ofMillis(100), Duration.ofMillis(100));
 
-    /** What so many cases take in one fork that has a processor for itself, without its start. */
+    /**
+     * Returns the time of so many cases in one fork that has a processor for itself, without its
+     * start.
+     */
     Duration of(int caseCount) {
       return warmUp.multipliedBy(2).plus(measured).multipliedBy(caseCount);
     }

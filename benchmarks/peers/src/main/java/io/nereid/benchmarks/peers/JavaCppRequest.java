@@ -88,7 +88,7 @@ final class JavaCppRequest extends TritonRequest {
     }
   }
 
-  /** Whoever deletes a response gives its output back; see {@link #finish}. */
+  /** Does nothing: the code that deletes a response gives its output back; see {@link #finish}. */
   private static final class Free extends TRITONSERVER_ResponseAllocatorReleaseFn_t {
     @Override
     public TRITONSERVER_Error call(

@@ -207,7 +207,7 @@ final class Load {
   }
 
   /**
-   * What a fork saw of one case.
+   * The measurement of one case in a fork.
    *
    * @param requests how many were answered
    * @param elapsedNs in how long

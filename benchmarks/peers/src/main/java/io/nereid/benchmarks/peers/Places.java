@@ -21,7 +21,7 @@ record Places(Path project, Path directory) {
     return existing(directory.resolve("backends"));
   }
 
-  /** Where the libraries are that Triton's core is linked with. */
+  /** Returns the directory of the libraries that Triton's core is linked with. */
   String libraries() {
     return existing(directory.resolve("lib")).toString();
   }

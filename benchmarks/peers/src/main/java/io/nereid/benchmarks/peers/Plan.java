@@ -40,11 +40,14 @@ enum Plan {
    */
   record Case(Workload workload, Mode mode, int inFlight) {
 
-    /** How the next request is sent when one is answered. */
+    /** The ways to send the next request when one is answered. */
     enum Mode {
-      /** A virtual thread for each request in flight, which waits for the answer. */
+      /** A virtual thread for each request in flight sends it and waits for the answer. */
       WAITING("waiting threads"),
-      /** Whoever brings the answer: no thread of the caller's takes part. */
+      /**
+       * The thread that brings the answer sends the next request: no thread of the caller's takes
+       * part.
+       */
       CALLBACK("callbacks");
 
       final String label;

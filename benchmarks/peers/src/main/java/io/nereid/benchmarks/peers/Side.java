@@ -2,7 +2,7 @@ package io.nereid.benchmarks.peers;
 
 import java.util.Locale;
 
-/** Whose runtime answers the requests of a fork. */
+/** The runtimes that may answer the requests of a fork. */
 enum Side {
   NEREID("Nereid"),
   TRITON("Triton's core"),

@@ -16,7 +16,7 @@ import java.util.Arrays;
 
 /**
  * The functions of Triton's C API around a request, called as Nereid calls its own core: by Java's
- * foreign functions. Pointers are numbers here, so no call makes an object. Those that return
+ * foreign functions. Pointers are numbers here, so no call makes an object. Functions that return
  * something return an error, or 0.
  */
 final class TritonFunctions {

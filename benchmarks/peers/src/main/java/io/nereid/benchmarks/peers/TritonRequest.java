@@ -16,7 +16,7 @@ import org.bytedeco.tritonserver.tritonserver.TRITONSERVER_InferenceRequest;
  */
 abstract class TritonRequest {
 
-  /** How many requests a process can have. */
+  /** The most requests that a process can have. */
   private static final int CAPACITY = 8192;
 
   /** The answer, and the request itself: both must be back before it is sent again. */
@@ -134,7 +134,7 @@ abstract class TritonRequest {
   }
 
   /**
-   * Memory for Triton's outputs. What was given back last is given out first, because the
+   * Memory for Triton's outputs. Memory that was given back last is given out first, because the
    * processor's caches still have it.
    */
   static final class Outputs {

@@ -1,6 +1,6 @@
 package io.nereid.benchmarks.peers;
 
-/** What is asked: the same model and the same input, whoever answers. */
+/** The requests that are sent: every side gets the same model and the same input. */
 enum Workload {
   IDENTITY_SMALL("identity, 64 B"),
   IDENTITY_LARGE("identity, 602 112 B"),
