@@ -36,7 +36,7 @@ void ResponseValues::Grow(size_t size) {
   texts_ = std::move(grown);
 }
 
-// What may throw comes first.
+// Allocates first: that may throw, and then nothing has changed.
 void ResponseValues::Add(const nrd_value& value) {
   const size_t size = used_ + value.name.size + value.text.size;
   if (size > room_) {

@@ -1,4 +1,4 @@
-// What a backend says with a response besides its outputs.
+// Values that a backend sends with a response besides its outputs.
 #ifndef NEREID_BASE_RESPONSE_VALUES_H_
 #define NEREID_BASE_RESPONSE_VALUES_H_
 

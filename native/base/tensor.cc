@@ -11,7 +11,7 @@ struct DataTypeInfo {
   uint64_t byte_size;
 };
 
-// By NRD_TYPE_*.
+// NRD_TYPE_* is the index.
 constexpr DataTypeInfo kDataTypes[] = {
     {"INVALID", 0}, {"BOOL", 1}, {"UINT8", 1}, {"UINT16", 2}, {"UINT32", 4},
     {"UINT64", 8},  {"INT8", 1}, {"INT16", 2}, {"INT32", 4},  {"INT64", 8},

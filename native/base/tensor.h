@@ -12,12 +12,12 @@
 
 namespace nereid {
 
-// Whether a request gives this input, or wants this output.
+// True if a request gives this input, or wants this output.
 inline bool IsSelected(const nrd_tensor& tensor) {
   return (tensor.flags & NRD_TENSOR_SELECTED) != 0;
 }
 
-// Whether it lies, or is wanted, in the memory of a device.
+// True if the tensor lies, or is wanted, in the memory of a device.
 inline bool IsOnDevice(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_DEVICE) != 0; }
 
 // Bytes of one element; 0 for BYTES, whose elements differ in size, and for what is no datatype.
@@ -43,7 +43,7 @@ Status TensorByteSize(int32_t datatype, uint32_t rank, const int64_t* shape,
 // "[-1,16]"
 std::string ShapeToString(uint32_t rank, const int64_t* shape);
 
-// What requests to the model must give: `spec.dims`, after -1 when the model has a batch dimension.
+// The shape that requests must give: `spec.dims`, after -1 when the model has a batch dimension.
 std::string SpecShapeToString(const nrd_tensor_spec& spec, bool has_batch_dimension);
 
 // Checks that `data` holds exactly `element_count` elements, each a complete little-endian uint32
@@ -52,8 +52,8 @@ std::string SpecShapeToString(const nrd_tensor_spec& spec, bool has_batch_dimens
 Status ValidateBytes(const void* data, uint64_t byte_size, uint64_t element_count,
                      std::string_view what);
 
-// Where the element after the first `count` begins. False when `data` ends earlier; then nothing is
-// written.
+// Finds the byte where the element after the first `count` begins. False when `data` ends earlier;
+// then nothing is written.
 bool SkipBytesElements(const void* data, uint64_t byte_size, uint64_t count,
                        uint64_t* skipped_bytes_out);
 

@@ -1,6 +1,6 @@
-// What clang's thread-safety analysis is told: which mutex guards a field, and which one a function
-// wants held. './dev lint' compiles every source with that analysis where there is a clang; other
-// compilers see nothing of it.
+// Macros for clang's thread-safety analysis: they tell which mutex guards a field, and which one a
+// function wants held. './dev lint' compiles every source with that analysis where there is a
+// clang; other compilers see nothing of it.
 //
 // A field that no macro names is guarded by something that the analysis cannot follow (a mutex of
 // another object, a hand-over between threads), and a comment says by what.

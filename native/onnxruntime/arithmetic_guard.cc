@@ -23,8 +23,8 @@ Mutex stacks_mutex;
 
 }  // namespace
 
-// Written by the thread that it is about, read by a handler on any. Those of calls and workers are
-// in one list, which only grows.
+// One thread inside a guarded library: that thread writes the record, a handler on any thread reads
+// it. The records of calls and workers are in one list, which only grows.
 struct alignas(64) GuardedStack {
   std::atomic<pthread_t> thread{0};  // 0: nobody is inside
   std::atomic<uintptr_t> frame{0};   // of the function that called the library
@@ -42,9 +42,9 @@ struct CodeRange {
   const CodeRange* next;
 };
 
-// How much stack a library uses between its caller and the loops that it shares out.
+// A library uses at most this much stack between its caller and the loops that it shares out.
 constexpr uintptr_t kDeepestLoop = 256 * 1024;
-// What the caller of a function may keep below the stack pointer.
+// A function may keep this many bytes below its stack pointer.
 constexpr uintptr_t kRedZone = 128;
 
 std::atomic<GuardedStack*> stacks{nullptr};
@@ -92,8 +92,8 @@ GuardedStack* OwnStack() {
   return stack;
 }
 
-// How many registers of a worker and words of its stack refer to the stack of a call. Reads frames
-// of others, between which the sanitizer puts what nobody may read.
+// Counts the registers of a worker and the words of its stack that refer to the stack of a call.
+// Reads frames of others, between which the sanitizer puts what nobody may read.
 __attribute__((no_sanitize("address"))) size_t ReferenceCount(const mcontext_t& context,
                                                               uintptr_t worker_frame,
                                                               const GuardedStack& call) {

@@ -1,7 +1,7 @@
-// What a division by zero does in code that is not ours. On x86-64 an integer division by zero, or
-// of the smallest number by -1, raises SIGFPE, which would end the process; and ONNX Runtime
-// divides by what clients send. With the guard such a division gives 0, and the call that it
-// happened in is known to have gone wrong.
+// Guards this process against divisions by zero in libraries that are not ours. On x86-64 an
+// integer division by zero, or of the smallest number by -1, raises SIGFPE, which would end the
+// process; and ONNX Runtime divides by what clients send. With the guard such a division gives 0,
+// and the call that it happened in is known to have gone wrong.
 //
 // The handler acts on division instructions of guarded libraries only. Every other SIGFPE goes to
 // who handled the signal before: the JVM lives on it for divisions in Java. Other processors do not
@@ -14,15 +14,15 @@
 
 namespace nereid {
 
-// What a call in which a division faulted has gone wrong with.
+// The message of a call in which a division faulted.
 inline constexpr std::string_view kArithmeticFault = "integer division by zero or overflow";
 
 // Guards the library that holds this function, for as long as the process lives: the library must
 // stay loaded. For one thread at a time.
 void GuardArithmetic(const void* function);
 
-// Where a thread is while it is inside a guarded library. Records are reused and never freed, since
-// a signal handler reads them.
+// Tells where a thread is inside a guarded library. Records are reused and never freed, since a
+// signal handler reads them.
 struct GuardedStack;
 
 // Tells whether divisions faulted in a call into a guarded library. For one call at a time, on any
@@ -36,7 +36,7 @@ class ArithmeticWatch {
 
   // Around the call, by the function that makes it.
   [[gnu::always_inline]] void Begin() { BeginAt(__builtin_frame_address(0)); }
-  // Whether a division faulted since Begin.
+  // True if a division faulted since Begin.
   [[nodiscard]] bool End();
 
  private:
@@ -48,8 +48,8 @@ class ArithmeticWatch {
 // Lives as long as a thread that works for calls of other threads into guarded libraries, in its
 // first function. When a division faults there, the call that it works for is the one that its
 // stack refers to most: who shares a loop out keeps the loop's counter on its own stack, and who
-// helps has the counter's address on his. Where no call is referred to, all that are under way have
-// faulted.
+// helps has the counter's address on his. If the stack refers to no call, all calls that are under
+// way have faulted.
 class GuardedWorker {
  public:
   [[gnu::always_inline]] GuardedWorker() : GuardedWorker(__builtin_frame_address(0)) {}

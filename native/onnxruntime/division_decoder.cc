@@ -23,7 +23,7 @@ bool IsPrefix(uint8_t byte) {
   }
 }
 
-// How many bytes an operand takes behind its ModRM byte.
+// The number of bytes that an operand takes behind its ModRM byte.
 size_t OperandLength(uint8_t mod_rm, uint8_t next) {
   const auto mod = mod_rm >> 6U;
   const auto rm = mod_rm & 7U;

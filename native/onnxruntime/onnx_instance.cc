@@ -9,8 +9,8 @@
 namespace nereid {
 namespace {
 
-// Strings are objects in ONNX Runtime: it cannot write them into a buffer. What is shared out by
-// the requests' shapes has its own as a whole.
+// False for strings, which ONNX Runtime cannot write into a buffer: they are objects there. An
+// output that is shared out by the requests' shapes has a shape of its own as a whole.
 bool ShapeIsKnown(const TensorSpec& spec) {
   return spec.datatype != NRD_TYPE_BYTES && !spec.scattered_by &&
          std::find(spec.BackendDims().begin(), spec.BackendDims().end(), -1) ==

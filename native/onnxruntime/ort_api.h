@@ -19,7 +19,7 @@ inline constexpr std::string_view kOrtOldestVersion = "1.15";
 // Has the functions that a library may lack.
 inline constexpr uint32_t kOrtNewestApiVersion = 23;
 
-// Objects of the library. Those with a Release function belong to whoever created them.
+// Objects of the library. The creator of an object that has a Release function owns it.
 struct OrtAllocator;
 struct OrtEnv;
 struct OrtKeyValuePairs;

@@ -25,7 +25,7 @@ using OrtOwned = std::unique_ptr<T, void (*)(T*)>;
 class OrtLibrary {
  public:
   // `shared_thread_count` is the size of the shared pool, callers included; 0: one per processor.
-  // Of several loads of a path the first decides. The result lives as long as the process.
+  // The first of several loads of a path decides. The result lives as long as the process.
   static Status Load(const std::string& path, uint32_t shared_thread_count,
                      const OrtLibrary** library_out);
 

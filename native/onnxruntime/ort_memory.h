@@ -1,4 +1,4 @@
-// What a session occupies, as far as ONNX Runtime counts it.
+// Memory that a session occupies, as far as ONNX Runtime counts it.
 #ifndef NEREID_ONNXRUNTIME_ORT_MEMORY_H_
 #define NEREID_ONNXRUNTIME_ORT_MEMORY_H_
 
@@ -13,8 +13,8 @@ namespace nereid {
 // memory that nothing counts: of 50 matrices of 1 MiB the arena holds one. So at least the size of
 // the file is taken for the weights; files that it refers to are left out.
 //
-// What the arena holds beyond what it had after loading is kept from run to run. A library older
-// than 1.23 does not tell, nor does a session without an arena: 0.
+// The arena keeps the memory that runs add to it after loading. A library older than 1.23 does not
+// tell, nor does a session without an arena: 0.
 class OrtMemory {
  public:
   explicit OrtMemory(const OrtLibrary& library);

@@ -157,7 +157,7 @@ Status OnnxSession::Load(const OrtOptions& options) {
   return Status();
 }
 
-// What a file computes from constants is computed here, and can divide by zero, too.
+// ONNX Runtime computes the constant parts of a graph here, which can divide by zero, too.
 Status OnnxSession::Create(const OrtOptions& options, const OrtSessionOptions* session_options) {
   const std::string what = "cannot load '" + options.model_path + "'";
   ArithmeticWatch arithmetic;

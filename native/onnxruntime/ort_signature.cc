@@ -19,7 +19,7 @@ constexpr std::pair<int32_t, OrtElementType> kDataTypes[] = {
     {NRD_TYPE_BYTES, OrtElementType::kString},  {NRD_TYPE_BF16, OrtElementType::kBfloat16},
 };
 
-// As in config.pbtxt: TYPE_FP32, but TYPE_STRING for BYTES.
+// The name of a datatype in config.pbtxt: TYPE_FP32, but TYPE_STRING for BYTES.
 std::string ConfigTypeName(int32_t datatype) {
   return "TYPE_" +
          (datatype == NRD_TYPE_BYTES ? std::string("STRING") : std::string(DataTypeName(datatype)));
@@ -57,7 +57,7 @@ std::string Dims(const OnnxTensor& tensor) {
   return text + " ]";
 }
 
-// What the configuration says, or would have to say, of the shape that the file sees.
+// The setting of a configuration that gives the file a tensor of the shape `dims`.
 std::string Setting(const TensorSpec& spec, const std::vector<int64_t>& dims) {
   return spec.reshape ? "reshape: { shape: " + Dims(dims) + " }" : "dims: " + Dims(dims);
 }
@@ -67,14 +67,14 @@ bool DimsFit(const std::vector<int64_t>& configured, const std::vector<int64_t>&
                     [](int64_t mine, int64_t theirs) { return theirs < 0 || mine == theirs; });
 }
 
-// Whether requests of 1 to max_batch_size rows can run: the first dimension is free, or says 1 and
+// True if requests of 1 to max_batch_size rows can run: the first dimension is free, or says 1 and
 // no batch is larger.
 bool BatchFits(const ModelConfig& config, const OnnxTensor& tensor) {
   return !tensor.dims.empty() &&
          (tensor.dims[0] < 0 || (tensor.dims[0] == 1 && config.max_batch_size == 1));
 }
 
-// What to write in the configuration so that it fits this tensor.
+// Tells users what to write in the configuration so that it fits this tensor.
 std::string Advice(const ModelConfig& config, const TensorSpec& spec, const OnnxTensor& tensor) {
   const std::string all = Setting(spec, tensor.dims);
   if (!config.batched()) {

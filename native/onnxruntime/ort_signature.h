@@ -1,4 +1,4 @@
-// What an ONNX file says about its own inputs and outputs, and whether a configuration fits it.
+// Reads an ONNX file's own inputs and outputs, and checks that a configuration fits them.
 #ifndef NEREID_ONNXRUNTIME_ORT_SIGNATURE_H_
 #define NEREID_ONNXRUNTIME_ORT_SIGNATURE_H_
 

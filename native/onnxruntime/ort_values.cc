@@ -93,8 +93,8 @@ Status WriteStringTensor(const OrtLibrary& library, const OrtValue* value, uint6
     return Status();
   }
   // The library writes all texts one after another: into the end of the target, from where each
-  // moves forward to behind its length. What is still to move is never overwritten, because element
-  // i ends before or where the text of element i + 1 starts.
+  // moves forward to behind its length. No move overwrites a text that is still to move, because
+  // element i ends before or where the text of element i + 1 starts.
   char* const texts = target + count * kLengthBytes;
   const uint64_t text_bytes = byte_size - count * kLengthBytes;
   offsets->resize(count);

@@ -33,7 +33,7 @@ class Agent : public Handle {
   ~Agent();
 
   [[nodiscard]] Owner& owner() const { return owner_; }
-  // What the plug-in offers; the first two may be null.
+  // The plug-in's functions; the first two may be null.
   [[nodiscard]] ModelFn initialize_model() const { return initialize_model_; }
   [[nodiscard]] ModelFn finalize_model() const { return finalize_model_; }
   [[nodiscard]] ActionFn act() const { return act_; }
@@ -55,7 +55,7 @@ class Agent : public Handle {
   ActionFn act_ = nullptr;
 };
 
-// What the control plane says of a model.
+// A model as the control plane describes it to an agent.
 struct AgentModelSettings {
   std::string name;
   std::string config;    // JSON

@@ -20,7 +20,7 @@
 
 namespace nereid::triton {
 
-// What a backend offers; null where it does not.
+// The functions of a backend; null where it does not have one.
 struct BackendFunctions {
   explicit BackendFunctions(const PluginLibrary& library);
 
@@ -45,7 +45,7 @@ struct BackendFunctions {
   }
 };
 
-// What a backend says when it is asked for its attributes.
+// The answer of a backend that is asked for its attributes.
 class BackendAttribute : public Handle {
  public:
   static constexpr Kind kKind = Kind::kBackendAttribute;
@@ -72,7 +72,7 @@ class Backend : public Handle {
   [[nodiscard]] Message& config() { return config_; }
   [[nodiscard]] MemoryManager& memory() { return memory_; }
 
-  // How long closing waits for inferences that the backend began.
+  // Closing waits this long for inferences that the backend began.
   void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }
 
   // Calls into the plug-in, in its name.

@@ -1,4 +1,4 @@
-// What is known of a buffer: behind TRITONSERVER_BufferAttributes.
+// Attributes of a buffer, such as size and place: behind TRITONSERVER_BufferAttributes.
 #ifndef NEREID_TRITON_BUFFER_ATTRIBUTES_H_
 #define NEREID_TRITON_BUFFER_ATTRIBUTES_H_
 

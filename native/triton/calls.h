@@ -41,7 +41,7 @@ void CallBack(Owner& owner, std::string_view what, Body&& body) noexcept {
   }
 }
 
-// Whether a plug-in named the server.
+// Fails unless the plug-in's pointer is the server.
 inline Status CheckServer(const Site& site, const TRITONSERVER_Server* server) {
   return Handle::IsOpen(server, Kind::kServer) ? Status()
                                                : WrongHandle(site, Kind::kServer, server);

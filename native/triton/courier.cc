@@ -30,7 +30,7 @@ void Courier::Run() {
     while (jobs_.empty()) {
       arrived_.Wait(mutex_);
     }
-    // What the job holds goes with it, without the lock.
+    // The job releases what it holds at its end, while this thread does not hold the lock.
     std::function<void()> job = std::move(jobs_.front());
     jobs_.pop_front();
     MutexUnlock unlock(mutex_);

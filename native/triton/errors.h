@@ -40,12 +40,13 @@ class Error : public Handle {
 // A new error, which is the receiver's to delete.
 TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, std::string message);
 TRITONSERVER_Error* NewErrorOf(const Status& failure);
-// Of a success: NULL. Inline, since nearly every call of a plug-in succeeds.
+// NULL for a success. Inline, since nearly every call of a plug-in succeeds.
 inline TRITONSERVER_Error* NewError(const Status& status) {
   return status.ok() ? nullptr : NewErrorOf(status);
 }
 
-// What an error says. The first leaves it with the plug-in, the second deletes it. NULL: OK.
+// Makes a status of an error. The first leaves it with the plug-in, the second deletes it. OK for
+// NULL.
 Status StatusOf(TRITONSERVER_Error* error);
 Status TakeStatus(TRITONSERVER_Error* error);
 
@@ -53,7 +54,7 @@ Status TakeStatus(TRITONSERVER_Error* error);
 int32_t ToStatusCode(TRITONSERVER_Error_Code code);
 TRITONSERVER_Error_Code ToErrorCode(int32_t code);
 
-// Where a plug-in called from.
+// The function that a plug-in called, and the place that it called from.
 struct Site {
   const char* function;
   const void* caller;
@@ -63,7 +64,7 @@ struct Site {
 // "TRITONBACKEND_RequestId: backend 'x' gave a request that …".
 Status WrongHandle(const Site& site, Kind kind, const void* pointer);
 
-// What is thrown within a call, as an error; within a catch.
+// Makes a status of the exception that a call threw; call it within a catch.
 Status StatusOfException(std::string_view what);
 
 // Runs `body`, which returns a Status or nothing, for a plug-in that called.

@@ -64,7 +64,7 @@ void Execution::EndViews() {
 }
 
 int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
-  // A plug-in that fails leaves the requests here. What it has answered before is answered.
+  // A plug-in that fails leaves the requests here. Requests that it has answered stay answered.
   for (Request* request : status.ok() ? std::span<Request*>() : std::span<Request*>(used_)) {
     const Request::Taken taken = request->TakeBack(status, false);
     references_.fetch_sub(taken.handles, std::memory_order_acq_rel);
@@ -79,7 +79,7 @@ int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
     }
   }
   int32_t code = NRD_PENDING;
-  // Where one is left it is this, and nobody else counts any more.
+  // If one count is left, it is this thread's own, and no other thread counts any more.
   if (unended_.load(std::memory_order_acquire) == 1 ||
       unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     code = Report(Finish(), error_out);

@@ -67,12 +67,12 @@ class Execution {
   [[nodiscard]] const std::string& model_name() const { return model_name_; }
 
  private:
-  // Where the plug-in is, and whether it was given up meanwhile.
+  // Stages of the plug-in's call; kGivenUp is added when the execution is given up meanwhile.
   enum : uint32_t { kExecuting = 0, kReturned = 1, kGivenUp = 2 };
   enum Holder : uint32_t { kNobody, kBatch, kLost };
 
   bool Pass(Holder from, Holder to) { return holder_.compare_exchange_strong(from, to); }
-  // Whether it was the last reference.
+  // True if it was the last reference.
   bool DropReference();
 
   Request& Next();
@@ -109,12 +109,12 @@ class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
   bool IsIdle();
 
   void NoteFailure() { failed_.store(true, std::memory_order_relaxed); }
-  // Whether something failed since the last time.
+  // True if something failed since the last call.
   bool TakeFailure() { return failed_.load(std::memory_order_relaxed) && failed_.exchange(false); }
 
  private:
   Execution* FindFree(Model& model);
-  // Deletes those that nobody has.
+  // Deletes executions that nobody has.
   void Sweep();
 
   std::atomic<bool> failed_{false};

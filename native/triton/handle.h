@@ -1,4 +1,4 @@
-// What a plug-in holds of ours: objects that are known by their kind, and counted for their holder.
+// Objects of ours that a plug-in holds: they are known by their kind, and counted for their holder.
 #ifndef NEREID_TRITON_HANDLE_H_
 #define NEREID_TRITON_HANDLE_H_
 
@@ -107,7 +107,7 @@ class Handle {
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  // Whether the pointer is a handle of that kind, and open. In checked mode it may point anywhere.
+  // True if the pointer is a handle of that kind, and open. In checked mode it may point anywhere.
   static bool IsOpen(const void* pointer, Kind kind) {
     if (pointer == nullptr || checked) [[unlikely]] {
       return pointer != nullptr && IsListed(pointer, kind);

@@ -11,10 +11,10 @@
 
 namespace nereid::triton {
 
-// What nrt_start was given; all zero before it.
+// The host that nrt_start was given; all zero before it.
 const nrt_host& TheHost();
 
-// Again only when all plug-ins of the one before are closed.
+// A second call is allowed only when all plug-ins of the host before are closed.
 Status StartHost(const nrt_host& host);
 
 // The server that plug-ins are told that they run in.

@@ -1,4 +1,4 @@
-// How the functions that change an inference request begin and end.
+// Frame of the functions that change an inference request: their checks, and their end.
 #ifndef NEREID_TRITON_INFERENCE_CHANGE_H_
 #define NEREID_TRITON_INFERENCE_CHANGE_H_
 

@@ -96,7 +96,7 @@ void InferenceFlight::FillSettings() {
   record_->flags = CoreFlags(settings.flags) | (trace_ != nullptr ? NRD_REQUEST_TRACED : 0);
   record_->tag = InferenceTrace::TagOf(trace_);
   record_->timeout_ns = Nanoseconds(settings.timeout_us);
-  // What is out of range is the model's default, as is 0.
+  // A priority out of range means the model's default, as 0 does.
   record_->priority = settings.priority > std::numeric_limits<uint32_t>::max()
                           ? 0
                           : static_cast<uint32_t>(settings.priority);

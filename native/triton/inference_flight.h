@@ -38,7 +38,7 @@ class InferenceFlight {
   Status GatherBytes(const InferenceInput& input, uint32_t index);
   Status FillOutputs();
 
-  // Of the receiver.
+  // The receiver's functions.
   static void OnComplete(void* context, nrd_request* record);
   static void OnRespond(void* context, nrd_request* record, nrd_tensor* outputs, uint32_t count);
 

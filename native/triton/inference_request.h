@@ -47,7 +47,7 @@ struct ReleaseTarget {
   void* userp = nullptr;
 };
 
-// What the plug-in sets one by one.
+// Settings of a request that the plug-in makes one by one.
 struct InferenceSettings {
   std::string id;
   uint32_t flags = 0;  // TRITONSERVER_REQUEST_FLAG_*
@@ -86,15 +86,15 @@ class InferenceRequest : public Handle {
   [[nodiscard]] const std::vector<InferenceInput>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<std::string>& outputs() const { return outputs_; }
 
-  // How Triton's messages about a request begin.
+  // The beginning of Triton's messages about a request.
   [[nodiscard]] std::string Prefix() const;
 
   // From Launch to Land it is in flight, and not the plug-in's.
   void Launch(std::shared_ptr<InferenceFlight> flight);
   void Land();
-  // Why it is not the plug-in's just now; OK when it is.
+  // Tells why the request is not the plug-in's just now; OK when it is.
   [[nodiscard]] Status CheckIdle() const;
-  // Why it cannot be sent off; OK when it can.
+  // Tells why the request cannot be sent off; OK when it can.
   [[nodiscard]] Status CheckReady() const;
   // Has an effect only while it is in flight, and a moment later: no callback of the plug-in runs
   // inside.

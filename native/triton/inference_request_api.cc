@@ -48,7 +48,7 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestNew(TRITONSERVER_InferenceReque
   return Serve(site, [&]() -> Status {
     NRD_RETURN_IF_ERROR(nereid::triton::CheckServer(site, server));
     NRD_RETURN_IF_ERROR(CheckText(site, model, "the model's name"));
-    // Whether it is there is told now, as Triton does; which load of it, is decided when it goes.
+    // A missing model is an error now, as with Triton; the load is chosen when the request goes.
     NRD_RETURN_IF_ERROR(nereid::triton::PinnedModel().Acquire(model, version));
     *request = Give<TRITONSERVER_InferenceRequest>(new InferenceRequest(model, version));
     return Status();

@@ -1,5 +1,5 @@
-// What a plug-in gets as the answer to an inference of its own: behind
-// TRITONSERVER_InferenceResponse and TRITONSERVER_ResponseAllocator.
+// Answers that plug-ins get to inferences of their own: behind TRITONSERVER_InferenceResponse and
+// TRITONSERVER_ResponseAllocator.
 #ifndef NEREID_TRITON_INFERENCE_RESPONSE_H_
 #define NEREID_TRITON_INFERENCE_RESPONSE_H_
 
@@ -17,7 +17,8 @@
 
 namespace nereid::triton {
 
-// Where a plug-in wants outputs. The last three are NULL where it does not need them.
+// The functions by which a plug-in says where it wants outputs. The last three are NULL if the
+// plug-in does not need them.
 struct AllocatorFunctions {
   TRITONSERVER_ResponseAllocatorAllocFn_t allocate = nullptr;
   TRITONSERVER_ResponseAllocatorReleaseFn_t release = nullptr;
@@ -65,7 +66,7 @@ class InferenceResponse : public Handle {
   ~InferenceResponse();
 
   // Copies the outputs that are there into the allocator's memory, which is the only copy: an
-  // allocator cannot take memory over. What fails becomes the response's error, and the outputs go.
+  // allocator cannot take memory over. A failure becomes the response's error, and the outputs go.
   void TakeOutputs(nrd_model* model, const nrd_tensor* outputs, uint32_t count);
   void TakeValues(const nrd_value* values, uint32_t count);
   void Fail(const Status& status);

@@ -1,4 +1,4 @@
-// What is recorded of one inference: behind TRITONSERVER_InferenceTrace.
+// The record of one inference: behind TRITONSERVER_InferenceTrace.
 #ifndef NEREID_TRITON_INFERENCE_TRACE_H_
 #define NEREID_TRITON_INFERENCE_TRACE_H_
 
@@ -27,10 +27,10 @@ class InferenceTrace : public Handle {
  public:
   static constexpr Kind kKind = Kind::kInferenceTrace;
 
-  // Of a plug-in's own.
+  // A trace of a plug-in's own.
   InferenceTrace(uint32_t level, uint64_t parent, const TraceCallbacks& callbacks);
-  // Of a request with NRD_REQUEST_TRACED, whose backend sees it: the control plane is told, by the
-  // request's tag, until this is deleted. It is told of this one's children, too.
+  // The trace of a request with NRD_REQUEST_TRACED, whose backend sees it: the control plane is
+  // told, by the request's tag, until this is deleted. It is told of this one's children, too.
   explicit InferenceTrace(uint64_t tag);
   ~InferenceTrace();
 

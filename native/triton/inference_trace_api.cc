@@ -145,7 +145,7 @@ TRITONSERVER_Error* TRITONSERVER_InferenceTraceRequestId(TRITONSERVER_InferenceT
                                [&](InferenceTrace& known) { *id = known.request_id().c_str(); });
 }
 
-// Of no trace, the child is none.
+// Without a trace there is no child.
 TRITONSERVER_Error* TRITONSERVER_InferenceTraceSpawnChildTrace(
     TRITONSERVER_InferenceTrace* trace, TRITONSERVER_InferenceTrace** child) {
   if (trace == nullptr) {

@@ -26,7 +26,7 @@ class Instance : public Handle {
   [[nodiscard]] const InstanceInfo& info() const { return info_; }
   [[nodiscard]] Message& host_policy() { return host_policy_; }
 
-  // As nrd_backend::execute.
+  // Executes a batch, like nrd_backend::execute.
   int32_t Execute(nrd_batch* batch, nrd_error* error_out);
   Status Ready();
   [[nodiscard]] const std::shared_ptr<ExecutionPool>& executions() const { return executions_; }

@@ -65,7 +65,7 @@ class JsonReader {
     return Status();
   }
 
-  // Of an object or an array, behind its bracket.
+  // Reads the members of an object or an array, behind its bracket.
   Status Members(char end, Json* out, int depth) {
     if (Take(end)) {
       return Status();

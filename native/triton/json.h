@@ -27,7 +27,7 @@ class Json {
   [[nodiscard]] int64_t Number(int64_t otherwise) const;
   [[nodiscard]] bool truth() const { return raw_ == "true"; }
   [[nodiscard]] bool empty() const { return raw_.empty(); }
-  // As it was written; valid as long as the text that was parsed.
+  // The value's text as it was written; valid as long as the text that was parsed.
   [[nodiscard]] std::string_view raw() const { return raw_; }
 
  private:

@@ -12,7 +12,7 @@
 
 namespace nereid::triton {
 
-// Whether the pool's memory is locked, so that a device reads and writes it without the processor.
+// True if the pool's memory is locked, so that a device reads and writes it without the processor.
 bool PoolIsPinned();
 
 // Belongs to a backend. Knows each block, so that what is no block of it is not freed.

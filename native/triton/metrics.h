@@ -30,7 +30,7 @@ class Series {
   void Observe(double value);
   [[nodiscard]] double value() const;
 
-  // As Prometheus reads it; `labels` are in their braces, or nothing.
+  // Writes the metric as Prometheus reads it; `labels` are in their braces, or nothing.
   void Write(std::string_view name, const std::string& labels, std::string* out) const;
 
  private:
@@ -50,7 +50,7 @@ class Family {
   // the name is none.
   static Status Of(TRITONSERVER_MetricKind kind, const char* name, const char* description,
                    std::shared_ptr<Family>* out);
-  // Of all families that have a series.
+  // The text of all families that have a series.
   static std::string Text();
 
   [[nodiscard]] TRITONSERVER_MetricKind kind() const { return kind_; }

@@ -20,7 +20,7 @@ namespace nereid::triton {
 class Instance;
 class PluginBatcher;
 
-// How an instance is configured: an entry of the option nereid.instances, in which the passive ones
+// Configuration of an instance: an entry of the option nereid.instances, in which the passive ones
 // come behind those that the core opens.
 struct InstanceInfo {
   struct Device {
@@ -38,7 +38,7 @@ struct InstanceInfo {
   std::vector<Device> secondary_devices;
 };
 
-// What a plug-in says that something occupies, of all memory together.
+// The bytes that a plug-in says something occupies, of all memory together.
 uint64_t ReportedBytes(TRITONSERVER_BufferAttributes** usage, uint32_t count, Status* status);
 
 class Model : public Handle {
@@ -71,8 +71,8 @@ class Model : public Handle {
   void Add(Instance* instance);
   // Returns when nobody asks it any more whether it is ready.
   void Remove(Instance* instance);
-  // Of all instances, until one is not ready. The plug-in is asked without a lock: it may take its
-  // time, and call back.
+  // Asks all instances, until one is not ready. The plug-in is asked without a lock: it may take
+  // its time, and call back.
   Status Ready();
   // Fails the requests that the plug-in has. It gets none from then on.
   void GiveUp();

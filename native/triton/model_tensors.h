@@ -32,7 +32,7 @@ struct ModelTensors {
   [[nodiscard]] int32_t OutputIndex(std::string_view output) const;
   // The index of a state by its output's name; -1: there is none.
   [[nodiscard]] int32_t StateIndex(std::string_view output) const;
-  // How many outputs requests can have: the hidden ones come behind.
+  // The number of outputs that requests can have: the hidden ones come behind.
   [[nodiscard]] uint32_t visible_outputs() const;
 
   std::vector<TensorInfo> inputs;

@@ -42,8 +42,8 @@ enum {
   NRT_READY_INDEX = 5 /* ready models only */
 };
 
-/* What a backend tells of a request with NRD_REQUEST_TRACED, or what happens to an inference that
- * it began for one. */
+/* An event that a backend tells of a request with NRD_REQUEST_TRACED, or that happens to an
+ * inference that it began for one. */
 typedef struct nrt_activity {
   uint64_t tag;    /* the request's */
   uint64_t trace;  /* 0: of the request itself; else the number of that inference */
@@ -102,8 +102,8 @@ enum {
   NRT_HOST_CHECKED = 1u
 };
 
-/* Before everything else. What `host` points to is copied; the context and the runtime outlive all
- * plug-ins. Another host may take its place when all plug-ins are closed. */
+/* Before everything else. The call copies what `host` points to; the context and the runtime
+ * outlive all plug-ins. Another host may take its place when all plug-ins are closed. */
 NRD_API int32_t nrt_start(const nrt_host* host, nrd_error* error_out);
 
 /* The least important level that is logged, as in nrd_log_fn; 2 at first. `verbosity`: of level 3,
@@ -114,13 +114,13 @@ NRD_API void nrt_set_log_level(int32_t level, int32_t verbosity);
 
 typedef struct nrt_backend nrt_backend;
 
-/* What a backend wants of models that leave it open. */
+/* Defaults of a backend for models that leave it open. */
 typedef struct nrt_backend_info {
   uint32_t struct_size;
   uint32_t parallel_instance_loading; /* 1: instances of a model may be opened at the same time */
   uint32_t preferred_group_count;
   uint32_t reserved;
-  /* Of each preferred instance group: kind as in Triton (0 AUTO, 1 CPU, 2 GPU, 3 MODEL), count. */
+  /* The preferred instance groups: kind as in Triton (0 AUTO, 1 CPU, 2 GPU, 3 MODEL), count. */
   int32_t preferred_kind[8];
   int64_t preferred_instances[8];
 } nrt_backend_info;
@@ -159,14 +159,15 @@ NRD_API int32_t nrt_model_ready(uint64_t load, nrd_error* error_out);
  * config_completed, which knows what the backend left open. */
 NRD_API int32_t nrt_model_configure(uint64_t load, nrd_string config, nrd_error* error_out);
 
-/* How the backend of a model says which requests go together (ModelBatch…), for the `batcher` of
- * nrd_model_options: by nereid.load, after nrd_source_open. NRD_NOT_FOUND: it does not say. */
+/* Functions by which a model's backend says which requests go together (ModelBatch…), for the
+ * `batcher` of nrd_model_options: by nereid.load, after nrd_source_open. NRD_NOT_FOUND: it does not
+ * say. */
 NRD_API int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* error_out);
 
 /* For a model whose drain ended with NRD_DEADLINE_EXCEEDED: fails the requests that its backend
  * still has (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them; those of an
  * Execute that has not returned as soon as it returns. A batch that would begin later fails in
- * place of that. What the backend holds is told in the log and stays allocated. */
+ * place of that. The log tells what the backend holds, which stays allocated. */
 NRD_API void nrt_model_give_up(uint64_t load);
 
 /* ---- Caches ---------------------------------------------------------------------------------- */

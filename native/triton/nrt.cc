@@ -1,4 +1,4 @@
-// What the control plane calls: nereid_triton.h, except what is about one kind of plug-in.
+// Functions that the control plane calls: nereid_triton.h, except those of one kind of plug-in.
 #include "triton/errors.h"
 #include "triton/handle.h"
 #include "triton/host.h"

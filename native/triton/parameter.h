@@ -37,11 +37,11 @@ class Parameter : public Handle {
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] TRITONSERVER_ParameterType type() const { return type_; }
-  // As plug-ins get it.
+  // The value as plug-ins get it.
   [[nodiscard]] const void* value() const;
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // As the core and the control plane get it: bytes are a text there. Valid as long as this.
+  // The value for the core and the control plane: bytes are a text there. Valid as long as this.
   [[nodiscard]] nrd_value AsValue() const;
 
   // Makes it a plug-in's, who deletes it.

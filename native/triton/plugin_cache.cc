@@ -10,7 +10,7 @@ namespace {
 using TakeFn = int32_t (*)(void* taker, const void* data, uint64_t byte_size);
 using GiveFn = void (*)(void* giver, void* data);
 
-// What a lookup found goes to the core.
+// Copies what a lookup found to the core.
 class Taker : public CacheCopier {
  public:
   Taker(void* taker, TakeFn take) : taker_(taker), take_(take) {}
@@ -28,7 +28,7 @@ class Taker : public CacheCopier {
   const TakeFn take_;
 };
 
-// What the core stores goes to where the cache wants it.
+// Copies what the core stores to where the cache wants it.
 class Giver : public CacheCopier {
  public:
   Giver(void* giver, GiveFn give, uint64_t byte_size)

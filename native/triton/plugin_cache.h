@@ -1,5 +1,5 @@
 // A response cache made for Triton, as nrd_cache: what the core stores is the one buffer of an
-// entry. What the plug-in fails at is logged, and counts as a miss.
+// entry. A failure of the plug-in is logged and counts as a miss.
 #ifndef NEREID_TRITON_PLUGIN_CACHE_H_
 #define NEREID_TRITON_PLUGIN_CACHE_H_
 

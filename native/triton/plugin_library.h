@@ -28,7 +28,7 @@ class PluginLibrary {
   // It stays loaded when this is deleted: somebody may still call into it.
   void Keep() { handle_ = nullptr; }
 
-  // Whose code it is: "backend 'python'", or the file's name.
+  // The name of the plug-in that owns the code: "backend 'python'", or the file's name.
   static std::string NameAt(const void* code);
 
  private:

@@ -52,7 +52,7 @@ class Request : public Handle {
   // `index`: in the core's batch, `row`: where its rows begin there. `record`: null for an empty
   // row, whose responses nobody gets. Without a batch the plug-in may look at it, and no more.
   void Begin(uint32_t index, const nrd_request* record, int64_t row);
-  // Whether it has ended; true once, for who answers it before its batch is over.
+  // True, once, if the request has ended: for the caller that answers it before its batch is over.
   bool TakeEnded();
   // Takes it and its responses from the plug-in: they are no handles any more. `why`: the failure
   // that the request ends with, if it has not ended. `lost`: the plug-in may still read and write
@@ -81,7 +81,7 @@ class Request : public Handle {
   [[nodiscard]] const std::vector<Parameter>& parameters();
   [[nodiscard]] bool IsCancelled();
 
-  // Of a request that is traced, otherwise null.
+  // The trace of a request that is traced, otherwise null.
   [[nodiscard]] InferenceTrace* trace();
 
   Status State(std::string_view name, int32_t datatype, const int64_t* shape, uint32_t rank,
@@ -115,7 +115,7 @@ class Request : public Handle {
   [[nodiscard]] bool IsUnanswered() const NRD_REQUIRES(mutex_);
   void Fail(const Status& status) NRD_REQUIRES(mutex_);
   void EndResponse(Response& response) NRD_REQUIRES(mutex_);
-  // Whether it ends now, for the caller to tell the execution when the mutex is free.
+  // True if the request ends now: the caller tells the execution when the mutex is free.
   bool Ends() NRD_REQUIRES(mutex_);
   void Leave(bool ends);
 

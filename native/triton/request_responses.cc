@@ -1,4 +1,4 @@
-// What a request does with the responses that a plug-in makes of it.
+// Handling of the responses that a plug-in makes of a request.
 #include <cstring>
 
 #include "base/tensor.h"

@@ -38,7 +38,7 @@ class Output : public Handle {
   // Bytes that its shape needs; 0 for BYTES, whose elements tell.
   [[nodiscard]] uint64_t needed() const { return needed_; }
   [[nodiscard]] BufferAttributes& attributes() { return attributes_; }
-  // Where the plug-in writes: in the core's memory, or in a buffer of its own that is copied from.
+  // The plug-in writes there: in the core's memory, or in a buffer of its own that is copied from.
   void WriteInto(void* memory) { tensor_.data = memory; }
   Status WriteIntoOwn(uint64_t byte_size);
   [[nodiscard]] bool has_own() const { return tensor_.slab != nullptr; }

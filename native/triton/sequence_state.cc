@@ -62,8 +62,8 @@ Status SequenceState::Update() {
 
 namespace {
 
-// What the request's state is from now on: what the backend made, or what it was. Null data: it is
-// the state of a row without a request.
+// The request's state from now on: the one that the backend made, or the one before. Null data: it
+// is the state of a row without a request.
 nrd_tensor StateOf(Request& request, size_t index, const std::string& input) {
   if (request.record() == nullptr) {
     return {};
@@ -89,7 +89,7 @@ Status WriteOfRequest(nrd_batch* batch, uint32_t output, const Request& request,
   return Status();
 }
 
-// How many bytes a row has that belongs to no request.
+// The bytes of a row that belongs to no request.
 uint64_t EmptyRowBytes(const nrd_tensor& state) {
   uint64_t count = 0;
   if (state.datatype != NRD_TYPE_BYTES) {

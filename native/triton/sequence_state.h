@@ -13,8 +13,8 @@
 
 namespace nereid::triton {
 
-// Belongs to a request. What the backend writes stays here until the batch ends, since it counts
-// only if the backend updates the state, and the core wants the states of all requests at once.
+// Belongs to a request. The backend's bytes stay here until the batch ends, since they count only
+// if the backend updates the state, and the core wants the states of all requests at once.
 class SequenceState : public Handle {
  public:
   static constexpr Kind kKind = Kind::kState;

@@ -7,8 +7,8 @@
 
 namespace nereid::triton {
 
-// Of a response of a decoupled model. The core's statistics are about requests and batches, so
-// these are looked at and go nowhere.
+// Statistics of a response of a decoupled model. The core's statistics are about requests and
+// batches, so these are looked at and go nowhere.
 class ResponseStatistics : public Handle {
  public:
   static constexpr Kind kKind = Kind::kResponseStatistics;

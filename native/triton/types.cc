@@ -1,4 +1,4 @@
-// What plug-ins ask about types and versions, and what they log.
+// Functions by which plug-ins ask about types and versions, and log.
 #include "base/tensor.h"
 #include "triton/core/tritonbackend.h"
 #include "triton/errors.h"

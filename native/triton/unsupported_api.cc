@@ -1,6 +1,5 @@
-// What Triton publishes for programs that start a server of their own, and a few functions more
-// that no plug-in needs: they are there, so that whatever names them is loaded, and say so when
-// called.
+// Functions that Triton publishes for programs that start a server of their own, and a few more
+// that no plug-in needs: a library that names them can be loaded, and they fail when called.
 #include "triton/core/tritonserver.h"
 #include "triton/errors.h"
 

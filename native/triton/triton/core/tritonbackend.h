@@ -1,9 +1,10 @@
-/* What a server offers to backends made for Triton, and what they offer to it. Names, signatures
- * and numbers are those that Triton publishes (backend interface 1.19); libtritonserver.so of
- * Nereid exports the first kind. A backend includes this file as "triton/core/tritonbackend.h".
+/* Functions that a server offers to backends made for Triton, and that they offer to it. Names,
+ * signatures and numbers are those that Triton publishes (backend interface 1.19);
+ * libtritonserver.so of Nereid exports the first kind. Backends include
+ * "triton/core/tritonbackend.h".
  *
- * What is given out lives as long as the object that was asked, unless it says otherwise. Results
- * may be asked for by NULL where more than one is given out. */
+ * A pointer that is given out lives as long as the object that was asked, unless it says otherwise.
+ * Results may be asked for by NULL where more than one is given out. */
 #ifndef NEREID_TRITON_CORE_TRITONBACKEND_H_
 #define NEREID_TRITON_CORE_TRITONBACKEND_H_
 
@@ -13,7 +14,7 @@
 extern "C" {
 #endif
 
-/* What most functions of the server, and all of a backend, begin with. */
+/* The beginning of most of the server's functions, and of all of a backend's. */
 #define TRITONBACKEND_CALL TRITONSERVER_CALL
 #define TRITONBACKEND_OFFER TRITONSERVER_CALL
 

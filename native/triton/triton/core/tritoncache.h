@@ -1,5 +1,5 @@
-/* What response caches made for Triton use and offer: names and signatures as Triton publishes them
- * for version 0.1 of its cache interface. A cache is a shared library libtritoncache_NAME.so.
+/* Functions that Triton's response caches use and offer: names and signatures as Triton publishes
+ * them for version 0.1 of its cache interface. A cache is a shared library libtritoncache_NAME.so.
  *
  * Functions return NULL or an error that the caller deletes (TRITONSERVER_ErrorDelete). */
 #ifndef NEREID_TRITON_CORE_TRITONCACHE_H_
@@ -14,8 +14,8 @@ extern "C" {
 #define TRITONCACHE_API_VERSION_MAJOR 0
 #define TRITONCACHE_API_VERSION_MINOR 1
 
-/* Of the server's: what knows where bytes come from or go to, and a list of buffers. Both are valid
- * during one call. */
+/* Objects of the server: one knows where bytes come from or go to, one is a list of buffers. Both
+ * are valid during one call. */
 typedef struct TRITONCACHE_Allocator TRITONCACHE_Allocator;
 typedef struct TRITONCACHE_CacheEntry TRITONCACHE_CacheEntry;
 /* The cache's own. */

@@ -1,5 +1,5 @@
-/* What repository agents made for Triton use and offer: names, numbers and signatures as Triton
- * publishes them for version 0.1 of its agent interface. An agent is a shared library
+/* Functions that repository agents made for Triton use and offer: names, numbers and signatures as
+ * Triton publishes them for version 0.1 of its agent interface. An agent is a shared library
  * libtritonrepoagent_NAME.so; it sees a model before it is loaded and may put other files in its
  * place.
  *
@@ -39,7 +39,7 @@ typedef enum TRITONREPOAGENT_actiontype_enum {
 
 TRITONSERVER_CALL TRITONREPOAGENT_ApiVersion(uint32_t* major, uint32_t* minor);
 
-/* Where the model's files are, for reading only. */
+/* The directory of the model's files, for reading only. */
 TRITONSERVER_CALL TRITONREPOAGENT_ModelRepositoryLocation(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
     TRITONREPOAGENT_ArtifactType* artifact_type, const char** location);
@@ -59,7 +59,7 @@ TRITONSERVER_CALL TRITONREPOAGENT_ModelRepositoryUpdate(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
     const TRITONREPOAGENT_ArtifactType artifact_type, const char* location);
 
-/* What the model's configuration says to this agent. */
+/* Parameters for this agent in the model's configuration. */
 TRITONSERVER_CALL TRITONREPOAGENT_ModelParameterCount(TRITONREPOAGENT_Agent* agent,
                                                       TRITONREPOAGENT_AgentModel* model,
                                                       uint32_t* count);

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 #define TRITONSERVER_DECLSPEC __attribute__((visibility("default")))
-/* What most functions begin with. */
+/* The beginning of most functions. */
 #define TRITONSERVER_CALL TRITONSERVER_DECLSPEC struct TRITONSERVER_Error*
 
 /* In C++, too, an enum holds whatever number a plug-in passes. */
@@ -84,7 +84,7 @@ typedef enum TRITONSERVER_instancegroupkind_enum TRITONSERVER_ANY {
 /* "FP32"; "<invalid>" for what is none. */
 TRITONSERVER_DECLSPEC const char* TRITONSERVER_DataTypeString(TRITONSERVER_DataType datatype);
 TRITONSERVER_DECLSPEC TRITONSERVER_DataType TRITONSERVER_StringToDataType(const char* name);
-/* Of an element; 0 for BYTES. */
+/* The size of an element; 0 for BYTES. */
 TRITONSERVER_DECLSPEC uint32_t TRITONSERVER_DataTypeByteSize(TRITONSERVER_DataType datatype);
 TRITONSERVER_DECLSPEC const char* TRITONSERVER_MemoryTypeString(TRITONSERVER_MemoryType type);
 TRITONSERVER_DECLSPEC const char* TRITONSERVER_InstanceGroupKindString(
