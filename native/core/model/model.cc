@@ -56,7 +56,7 @@ bool HasDeviceTensor(const nrd_request& record) {
          std::any_of(record.outputs, record.outputs + record.output_count, IsOnDevice);
 }
 
-// What a configuration asks of the backend.
+// Fails if a configuration asks for something that the backend cannot do.
 Status CheckMeans(const ModelConfig& config, const nrd_backend& backend) {
   if (config.reshapes_inputs && !config.core_gathers &&
       (backend.flags & NRD_BACKEND_GATHERS) != 0) {

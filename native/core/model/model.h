@@ -57,7 +57,7 @@ class Model {
   void GiveBack(Request& request);
 
   int32_t Submit(Request& request);
-  // As Submit, for a part of a request to an ensemble: it was checked as a whole.
+  // Submits a part of a request to an ensemble: it was checked as a whole.
   int32_t SubmitPart(Request& request);
   int32_t WarmUp(Request& request);
   int32_t Cancel(Request& request) { return runner_->Cancel(request); }

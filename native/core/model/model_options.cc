@@ -181,7 +181,7 @@ void ReadInstances(const nrd_model_options& options, ModelConfig* config) {
   }
 }
 
-// Where every request is its own batch there is nothing to ask.
+// A model whose requests are batches of their own asks no batcher.
 Status ReadBatcher(const nrd_model_options& options, ModelConfig* config) {
   if (options.batcher == nullptr) {
     return Status();
@@ -208,7 +208,7 @@ bool IsUniform(std::span<const TensorSpec> inputs) {
   });
 }
 
-// Whether each hidden input is made by one thing.
+// Fails unless each hidden input is made by one thing.
 Status CheckMakers(const ModelConfig& config) {
   std::vector<uint32_t> makers(config.inputs.size());
   for (const nrd_combined_input& combined : config.combined_inputs) {

@@ -1,4 +1,4 @@
-// What the models of one process share: pool, cache, timer, limits, and the way answers go back.
+// The runtime, which all models of one process share: pool, cache, timer, limits, way of answers.
 #ifndef NEREID_CORE_MODEL_RUNTIME_H_
 #define NEREID_CORE_MODEL_RUNTIME_H_
 
@@ -38,10 +38,10 @@ class Runtime {
   [[nodiscard]] const Responder& responder() const { return responder_; }
   Timer& timer() { return timer_; }
   SharedLimiter& limiter() { return limiter_; }
-  // Whether models keep histograms of the stages of their requests.
+  // True if models keep histograms of the stages of their requests.
   [[nodiscard]] bool stage_histograms() const { return stage_histograms_; }
 
-  // Fails where a model has responses that the runtime cannot hand on.
+  // Fails if a model has responses that the runtime cannot hand on.
   [[nodiscard]] Status CheckResponder(const ModelConfig& config) const;
 
   void CountModel(int64_t change);

@@ -10,19 +10,19 @@ constexpr int64_t kExactRows = 8;     // up to here every number has its own ent
 constexpr double kStepsOfOctave = 4;  // beyond it
 constexpr double kBeginWeight = 4;
 constexpr double kMostWeight = 20;
-// What is known of a size that was executed once, beside the spread.
+// The uncertainty of a size that was executed once, beside the spread.
 constexpr double kUncertain = 0.1;
 constexpr double kLeastSpread = 0.01;
 constexpr double kMostSpread = 1;
 // So many mean deviations above the mean are about the hundredth part of what is nearly normal.
 constexpr double kHighDeviations = 3;
-// The machine follows clear deviations, at once. What lasts becomes usual: sizes learn it while the
-// machine is taken to come back, within some hundred executions.
+// The machine follows clear deviations, at once. A deviation that lasts becomes usual: sizes learn
+// it while the machine is taken to come back, within some hundred executions.
 constexpr double kClearDeviations = 3;
 constexpr double kMostChange = 16;
 constexpr double kLasting = 0.998;
 // An execution that takes more than twice as long as predicted, or less than half, is a surprise.
-// Where they are this many, it takes most of the last executions to believe in a change.
+// If surprises are this many, it takes most of the last executions to believe in a change.
 constexpr double kSurprise = 2;
 constexpr double kSurpriseGain = 1.0 / 256;
 constexpr double kSomeSurprises = 0.012;
@@ -35,21 +35,21 @@ constexpr double kWildOverrun = 0.1;
 constexpr double kWildHigh = 2;
 constexpr size_t kFewAgree = 3;
 constexpr size_t kSomeAgree = 7;
-// Which of them is low.
+// The low one of the last executions is larger than so many others.
 constexpr size_t kLow = 3;
-// How many executions take less than that, and than the mean, where they differ much.
+// The share of executions that take less than the low one, and than the mean, if they differ much.
 constexpr double kShareOfLow = 0.2;
 constexpr double kShareOfMean = 0.6;
-// What is left of what was known of a size, when an execution has nothing to do with it.
+// The factor of a size's weight after an execution that has nothing to do with its past.
 constexpr double kDoubted = 0.8;
-// What was not executed for thousands of others is tried again.
+// The factor of a size's weight while others execute: after thousands it is tried again.
 constexpr double kForgotten = 0.9995;
 constexpr double kLeastWeight = 0.5;
 // Few executions of a size do not make it dearer in proportion than the size below, but a little
 // cheaper, so that it is tried.
 constexpr double kTrustedWeight = 3;
 constexpr double kHope = 0.98;
-// What is left of what was known of all sizes after a change of the machine.
+// The most weight that a size keeps after a change of the machine.
 constexpr double kWeightAfterChange = 2.5;
 // Executions that differ by so much may all have been slow ones by chance; a few less likely.
 constexpr double kDoubtedSpread = 0.3;
@@ -150,7 +150,7 @@ void CostCurve::Update(Size& size, double rows, double duration_ns) {
     size.weight += 1;
     return;
   }
-  // What sticks out counts as far as such things usually do.
+  // A deviation counts as far as deviations of this size usually go.
   const double reach = std::max(4 * size.spread, 0.05);
   if (IsSurprise(duration_ns / size.mean_ns)) {
     size.weight *= kDoubted;

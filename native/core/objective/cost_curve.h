@@ -1,4 +1,4 @@
-// What executions of so many rows take, learned from those that there were.
+// Learns from executions how long those of so many rows take.
 #ifndef NEREID_CORE_OBJECTIVE_COST_CURVE_H_
 #define NEREID_CORE_OBJECTIVE_COST_CURVE_H_
 
@@ -12,8 +12,8 @@
 namespace nereid {
 
 // Times are kept for each number of rows, large ones in steps of about a fifth, and between them
-// they are interpolated. Two things are learned apart. How the sizes compare changes slowly: an
-// execution moves its own size by a twentieth. How fast the machine is now changes for all sizes at
+// they are interpolated. Two things are learned apart. The proportions between sizes change slowly:
+// an execution moves its own size by a twentieth. The speed of the machine changes for all sizes at
 // once: the median of what the last three executions say, so that two that agree are believed and
 // one alone is not; of the last seven or fifteen where more stick out. A machine on which others
 // are at work, such as the frontends under load, does not make all sizes slower alike, and some
@@ -28,20 +28,20 @@ class CostCurve {
  public:
   explicit CostCurve(int64_t max_rows);
 
-  // What to begin with: it counts for a few executions, whatever its weight.
+  // A point to begin with: it counts for a few executions, whatever its weight.
   void Begin(const nrd_cost_point& point);
   void Measured(int64_t rows, int64_t duration_ns);
 
-  // Whether anything was ever measured; all else is 0 before.
+  // True if anything was ever measured; all else is 0 before.
   [[nodiscard]] bool known() const { return knot_count_ > 0; }
   [[nodiscard]] int64_t MeanNs(int64_t rows) const;
-  // What a hundredth of the executions exceeds, about.
+  // The duration that about a hundredth of the executions exceed.
   [[nodiscard]] int64_t HighNs(int64_t rows) const;
-  // What four of five executions exceed, of the last ones.
+  // The duration that four of five of the last executions exceed.
   [[nodiscard]] int64_t LowNs(int64_t rows) const;
   // With a caution of 1 the high one, with 0 the mean, with -1 the low one, and between them.
   [[nodiscard]] int64_t BoundNs(int64_t rows, double caution) const;
-  // Whether executions differ so much that little can be said of the next one.
+  // True if executions differ so much that little can be said of the next one.
   [[nodiscard]] bool wild() const;
   // The share of the executions that take no longer, about.
   [[nodiscard]] double ShareWithin(int64_t rows, int64_t budget_ns) const;
@@ -50,7 +50,7 @@ class CostCurve {
   [[nodiscard]] int64_t most_rows() const { return most_rows_; }
   // The largest number of rows, of at most `limit`, that take no longer; 0: not even one.
   [[nodiscard]] int64_t RowsWithin(int64_t budget_ns, int64_t limit, double caution = 1) const;
-  // How much what is said of so many rows is to be doubted, from 0 to 1.
+  // The doubt about what is said of so many rows, from 0 to 1.
   [[nodiscard]] double DoubtOf(int64_t rows) const;
 
   // Writes at most `capacity` points, without kind and size of a row; returns how many there are.

@@ -11,8 +11,8 @@
 namespace nereid {
 
 // Sizes within a fifth share a curve. The first curve of a size begins with what the nearest one
-// says, in proportion. Where rows have one size it is 0, which is near to no other. Not
-// synchronised. Of and At allocate for a size that is new.
+// says, in proportion. The size 0 stands for rows of one size and is near to no other. Not
+// synchronised. The functions Of and At allocate for a size that is new.
 class CostCurves {
  public:
   explicit CostCurves(int64_t max_rows) : max_rows_(max_rows), unknown_(max_rows) {}
@@ -28,7 +28,7 @@ class CostCurves {
     return nearest.stands_for_it ? nearest.entry->curve.get() : nullptr;
   }
 
-  // By kind and size. Writes at most `capacity` points; returns how many there are.
+  // Writes points by kind and size, `capacity` at most; returns how many there are.
   uint32_t Read(nrd_cost_point* points_out, uint32_t capacity) const;
 
  private:

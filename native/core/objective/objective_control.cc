@@ -12,20 +12,20 @@ constexpr double kFirstMargin = 0.02;
 constexpr double kLeastMargin = 0.005;
 constexpr double kMostMargin = 0.3;
 constexpr double kMarginStep = 0.01;
-// What is outside is followed in steps of a tenth of it, or of the least that matters.
+// The time spent outside is followed in steps of a tenth of it, or of the least that matters.
 constexpr double kOutsideStep = 0.1;
 constexpr double kLeastOutside = 0.001;
 constexpr double kMostOutside = 0.3;
 // A plan is good for so many parts of the latency.
 constexpr int64_t kPlansOfLatency = 32;
-// Where more is needed, one of so many executions tries more rows that are doubted.
+// If more is needed, one of so many executions tries more rows that are doubted.
 constexpr int kTryEvery = 8;
 // The share that may be late where nothing can be kept with all caution.
 constexpr double kLateWithoutCaution = 0.5;
 // Requests are lost where more than so many of those that were let in are late or refused.
 constexpr double kLoses = 0.003;
 constexpr double kLostGain = 1.0 / 64;
-// What an idle instance may try: who could be answered at best.
+// An idle instance judges with this caution which requests could be answered at best.
 constexpr double kBestCase = -1;
 
 }  // namespace
@@ -215,7 +215,7 @@ void ObjectiveControl::Sent(uint64_t outside_ns) {
   outside_ns_ = std::clamp(outside_ns_, 0.0, kMostOutside * latency);
 }
 
-// Where rows differ in size, nothing is planned before one came: nothing is said of a size that no
+// If rows differ in size, nothing is planned before one came: nothing is said of a size that no
 // request has.
 void ObjectiveControl::Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out) {
   const CostCurve* const curve = planned_ == nullptr ? curves_.Find(KindOf(0), 0) : planned_;

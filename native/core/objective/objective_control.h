@@ -1,4 +1,4 @@
-// What a model with an objective knows: costs, how often requests come, and how well it does.
+// The knowledge of a model with an objective: costs, how often requests come, and how well it does.
 #ifndef NEREID_CORE_OBJECTIVE_OBJECTIVE_CONTROL_H_
 #define NEREID_CORE_OBJECTIVE_OBJECTIVE_CONTROL_H_
 
@@ -23,7 +23,7 @@ class ObjectiveControl {
   // at the same time.
   ObjectiveControl(const ObjectiveTerms& terms, double missing, std::vector<uint32_t> kinds = {});
 
-  // What to begin with.
+  // A cost to begin with.
   void Begin(const nrd_cost_point& cost) { curves_.Of(cost.kind, cost.row_elements).Begin(cost); }
 
   // A request came, whether it enters or not.
@@ -37,19 +37,19 @@ class ObjectiveControl {
   // `row_elements`: of the first of those that wait.
   ObjectiveDecision Decide(uint32_t instance, uint64_t row_elements,
                            std::span<const DueRequest> waiting, int64_t now_ns);
-  // Whether a request that came to an idle instance is to run there at once.
+  // True if a request that came to an idle instance is to run there at once.
   bool RunsAtOnce(int64_t rows, uint64_t row_elements, int64_t due_ns, int64_t now_ns);
 
   // The instance executes from now on, and does no more; `measures`: how long it took says
   // something.
   void Began(uint32_t instance, int64_t rows, uint64_t row_elements, int64_t now_ns);
   void Ended(uint32_t instance, bool measures, int64_t now_ns);
-  // Of the execution that ended last, or of a request that is answered before the others.
+  // Counts answers of the last execution, or of a request that is answered before the others.
   void Answered(uint64_t kept, uint64_t late);
   // A request spent so long before it came here and after its answer went.
   void Sent(uint64_t outside_ns);
 
-  // What it does now. `waiting_rows` in the queue.
+  // Reads the present decisions. `waiting_rows` in the queue.
   void Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out);
   uint32_t ReadCurve(nrd_cost_point* points_out, uint32_t capacity) const {
     return curves_.Read(points_out, capacity);

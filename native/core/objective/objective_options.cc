@@ -37,8 +37,8 @@ bool SaysSomething(const nrd_cost_point& cost) {
          cost.rows > 0 && cost.mean_ns > 0 && cost.high_ns >= cost.mean_ns && cost.weight > 0;
 }
 
-// What would have requests served in another order than by when they have to be answered, or has
-// no one answer that could come in time.
+// Refuses settings that would have requests served in another order than by when they have to be
+// answered, or that leave no one answer that could come in time.
 Status CheckMeans(const ModelConfig& config) {
   if (config.sequences) {
     return Excludes("sequence_batching: requests of a sequence wait for each other");

@@ -7,15 +7,15 @@
 namespace nereid {
 namespace {
 
-// What is asked of a batch size that is to keep up, beyond the requests that come on average.
+// A batch size that is to keep up must answer so many times the requests that come on average.
 constexpr double kHeadroom = 1.05;
-// Where executions are wild, more is asked for: fewer executions are fewer that go wrong. Costs are
+// If executions are wild, more is asked for: fewer executions are fewer that go wrong. Costs are
 // judged there with this caution, and of batch sizes that answer nearly as much the largest is
 // taken, since so little is known of the difference.
 constexpr double kWildHeadroom = 4;
 constexpr double kWildCaution = -1;
 constexpr double kNearly = 0.8;
-// How much of the latency a request may wait for company there, and how many executions.
+// The part of the latency that a request may wait for company there, and the most executions.
 constexpr double kPatience = 0.3;
 constexpr double kMostPatience = 0.5;
 constexpr double kMostWait = 4;
@@ -57,7 +57,7 @@ Batch LongestWithin(const BatchPlan& plan, const CostCurve& curve,
   return batch;
 }
 
-// Whether all can be answered in time by the instances when they are free, in turn.
+// True if all can be answered in time by the instances when they are free, in turn.
 bool AllWithin(const BatchPlan& plan, const CostCurve& curve, std::span<const DueRequest> waiting,
                std::span<const int64_t> free_ns, int64_t margin_ns, int64_t now_ns) {
   std::array<int64_t, 16> free{};

@@ -1,4 +1,4 @@
-// How requests are answered within an objective: functions of what is known, and of the time.
+// Decides how requests are answered within an objective, from what is known and the time.
 #ifndef NEREID_CORE_OBJECTIVE_OBJECTIVE_POLICY_H_
 #define NEREID_CORE_OBJECTIVE_OBJECTIVE_POLICY_H_
 
@@ -11,7 +11,7 @@
 
 namespace nereid {
 
-// What an objective asks for, and what there is for it.
+// The demands of an objective, and the means that there are for it.
 struct ObjectiveTerms {
   int64_t latency_ns = 0;
   int64_t max_rows = 1;    // of an execution
@@ -25,7 +25,7 @@ struct DueRequest {
   bool joins;      // can run in one batch with the first that is taken
 };
 
-// How large batches are to be while requests come as often as they do.
+// The size of batches while requests come as often as they do.
 struct BatchPlan {
   int64_t most_rows = 1;    // of one that leaves time for those that come meanwhile
   int64_t proven_rows = 1;  // the same of those that were tried

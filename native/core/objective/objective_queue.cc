@@ -137,7 +137,7 @@ void ObjectiveQueue::CountRefused(const Request& request, uint64_t* reason) {
   counts_.refused_deadline += IsOwnDeadline(request) ? 1 : 0;
 }
 
-// What waits, as far as it matters now.
+// Looks at the requests that wait, as far as they matter now.
 void ObjectiveQueue::See() {
   seen_due_.clear();
   const Request* const first = queue_.First();
@@ -165,7 +165,7 @@ BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
     for (size_t i = 0; i < decision.refuse; ++i) {
       Refuse(*queue_.First(), now_ns);
     }
-    // Who joins is another question without those that are gone, and there may be more.
+    // Without the refused requests others may join, and there may be more.
   } while (decision.refuse > 0 && (!rows_tell_ || decision.refuse == seen_due_.size()));
   if (decision.take > 0) {
     const Request& first = *queue_.First();

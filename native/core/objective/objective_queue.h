@@ -14,8 +14,8 @@
 
 namespace nereid {
 
-// Any instance executes what is in front, as in every shared queue. What runs when, and what cannot
-// be answered in time, is up to the policy of the objective.
+// Any instance executes what is in front, as in every shared queue. The policy of the objective
+// decides what runs when, and what cannot be answered in time.
 class ObjectiveQueue final : public SharedQueue {
  public:
   // `config` outlives this, and has an objective.

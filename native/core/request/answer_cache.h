@@ -1,4 +1,4 @@
-// Where answers are kept under what was asked: in the core's own memory, or by somebody else.
+// Keeps answers under what was asked: in the core's own memory, or by somebody else.
 #ifndef NEREID_CORE_REQUEST_ANSWER_CACHE_H_
 #define NEREID_CORE_REQUEST_ANSWER_CACHE_H_
 
@@ -26,7 +26,7 @@ class AnswerCache {
  public:
   virtual ~AnswerCache() = default;
 
-  // Whether answers are found again after their model was loaded anew: then nothing but the version
+  // True if answers are found again after their model was loaded anew: then nothing but the version
   // tells two loads apart.
   [[nodiscard]] virtual bool outlives_models() const = 0;
 

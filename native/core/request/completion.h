@@ -1,4 +1,4 @@
-// How answers of queued requests reach whoever waits for them.
+// Brings the answers of queued requests to the threads and callbacks that wait for them.
 #ifndef NEREID_CORE_REQUEST_COMPLETION_H_
 #define NEREID_CORE_REQUEST_COMPLETION_H_
 
@@ -23,7 +23,7 @@ class Completion {
   // fail. Returns how many there were.
   size_t Deliver(RequestList requests);
 
-  // Whether this thread is inside a completion callback or a continuation.
+  // True if this thread is inside a completion callback or a continuation.
   static bool InCallback();
 
   // False when the request was not done at `deadline_ns` (kNever: waits without end).

@@ -32,7 +32,7 @@ class OutputsDropper {
   Request& request_;
 };
 
-// Whether somebody still waits for responses; fails the request if not.
+// Fails the request, and returns why, if nobody waits for responses any more.
 Status CheckSender(Request& request, uint32_t request_index) {
   const nrd_request& record = request.record;
   const bool cancelled = request.cancelled.load(std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// What only decoupled models have: many responses to one request.
+// Responses of decoupled models: many responses to one request.
 #ifndef NEREID_CORE_REQUEST_DECOUPLED_RESPONSES_H_
 #define NEREID_CORE_REQUEST_DECOUPLED_RESPONSES_H_
 
@@ -12,7 +12,7 @@
 
 namespace nereid {
 
-// Who gets the responses of a decoupled request besides the one that completes it, unless the
+// Hands on the responses of a decoupled request besides the one that completes it, unless the
 // request has a receiver.
 struct Responder {
   nrd_respond_fn respond = nullptr;  // null: there is nobody

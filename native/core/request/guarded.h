@@ -1,4 +1,4 @@
-// What every function of the C ABI that can fail stands in.
+// Every function of the C ABI that can fail runs its body in Guarded.
 #ifndef NEREID_CORE_REQUEST_GUARDED_H_
 #define NEREID_CORE_REQUEST_GUARDED_H_
 

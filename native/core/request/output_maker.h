@@ -38,7 +38,7 @@ class OutputMaker {
   Status Place(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
                void** data_out) const;
 
-  // What a backend writes as BYTES is as untrusted as what a client sends.
+  // BYTES that a backend writes are as untrusted as those that a client sends.
   Status CheckBytes(uint32_t index, const nrd_tensor& tensor) const;
 
   // "output 'X' of model 'm'", and the failure of a backend that did not make it.

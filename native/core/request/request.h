@@ -31,7 +31,7 @@ class ResponseSink {
   // Called before each response on a thread of the backend that has it: blocks as long as it would
   // be one too many. False: no more are wanted.
   virtual bool AwaitRoom() = 0;
-  // Whether it would not block because of the core, for who drives all backends with one thread.
+  // True if AwaitRoom would not block because of the core: for a thread that drives all backends.
   [[nodiscard]] virtual bool HasRoom() = 0;
 
   // Takes buffers over by clearing their slabs; the others are dropped by the caller. Does not
@@ -65,7 +65,8 @@ struct alignas(64) Request {
   // NULL: the runtime's.
   void (*continuation)(Request& request);
   void* continuation_context;
-  // Of a step of an ensemble, in place of the runtime's respond callback; NULL: there is none.
+  // Takes the responses of an ensemble's step in place of the runtime's callback; NULL: there is
+  // none.
   ResponseSink* sink;
   // The caller's; NULL: the runtime's callbacks are.
   const nrd_receiver* receiver;
@@ -97,10 +98,10 @@ struct alignas(64) Request {
   CacheKey cache_key;
   uint64_t cache_lookup_ns;
 
-  // What comes with the response; NULL: nothing ever came. Freed with the record.
+  // Values that come with the response; NULL: none ever came. Freed with the record.
   ResponseValues* response_values;
 
-  // What the model's runner keeps with the record between its uses; freed with it.
+  // Data that the model's runner keeps with the record between its uses; freed with it.
   void* runner_state;
 
   nrd_error error;

@@ -141,7 +141,7 @@ Status CheckTarget(const ModelConfig& config, const TensorSpec& spec, const nrd_
   return Status();
 }
 
-// What every request of a sequence needs, whichever place it has in it.
+// Checks everything that a request of a sequence needs, at any place in it.
 Status CheckSequence(const ModelConfig& config, const Request& request) {
   const auto to_model = [&config] { return "inference request to model '" + config.name + "' "; };
   const std::string_view name = View(request.record.sequence_name);

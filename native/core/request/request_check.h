@@ -1,4 +1,4 @@
-// Whether a request fits its model; the messages tell a client what was expected and what came.
+// Checks that a request fits its model; the messages tell a client what was expected and what came.
 #ifndef NEREID_CORE_REQUEST_REQUEST_CHECK_H_
 #define NEREID_CORE_REQUEST_REQUEST_CHECK_H_
 
@@ -11,14 +11,14 @@ namespace nereid {
 // Checks inputs against the configuration and sets request.rows.
 Status CheckRequest(const ModelConfig& config, Request& request);
 
-// Whether `shape` is what `dims` allow, `rows` being the first dimension when the model has one.
+// True if `dims` allow `shape`, `rows` being the first dimension when the model has one.
 bool ShapeFits(const std::vector<int64_t>& dims, bool batched, int64_t rows, uint32_t rank,
                const int64_t* shape);
 
 // `dims` with the batch dimension in front, as in "[-1,16]".
 std::string ExpectedShape(const std::vector<int64_t>& dims, bool batched);
 
-// Whether two requests give the same inputs in the same shapes, rows and ragged inputs aside.
+// True if two requests give the same inputs in the same shapes, rows and ragged inputs aside.
 bool SameShapes(const ModelConfig& config, const Request& a, const Request& b);
 
 }  // namespace nereid

@@ -1,4 +1,4 @@
-// What serves the requests of a model: a scheduler with instances, or an ensemble of other models.
+// A runner serves the requests of a model: a scheduler with instances, or an ensemble of models.
 #ifndef NEREID_CORE_REQUEST_REQUEST_RUNNER_H_
 #define NEREID_CORE_REQUEST_REQUEST_RUNNER_H_
 
@@ -21,7 +21,7 @@ class RequestRunner {
   // For a request that was checked against the configuration. Returns its status, or NRD_PENDING.
   virtual int32_t Submit(Request& request) = 0;
 
-  // Whether an answer that needs no execution can be given now: not when the model is closed to
+  // True if an answer that needs no execution can be given now: not when the model is closed to
   // requests, nor when it would overtake earlier ones whose order counts.
   virtual bool MayAnswerAtOnce() = 0;
 
@@ -39,14 +39,14 @@ class RequestRunner {
   // Drains without patience, and ends what it runs with. Idempotent.
   virtual void Stop() = 0;
 
-  // What an instance holds or waits for; nothing where there are none.
+  // Reads what an instance holds or waits for; nothing if there are none.
   virtual void ReadInstance(uint32_t /*instance*/, nrd_instance_stats* /*stats_out*/) {}
   virtual void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) = 0;
   // Batches that were begun, by NRD_BATCH_*; as they are where there are none.
   virtual void ReadBatchEnds(uint64_t* /*counts_out*/) {}
 
-  // What an objective has it do, and the points of what it learned of costs, of which there are as
-  // many as are returned; false and none where there is no objective.
+  // Reads an objective's decisions, and the points of the learned costs, of which there are as many
+  // as are returned; false and none without an objective.
   virtual void Sent(const Request& /*request*/, uint64_t /*took_ns*/) {}
   virtual bool ReadObjective(nrd_objective_stats* /*stats_out*/) { return false; }
   virtual uint32_t ReadCostCurve(nrd_cost_point* /*points_out*/, uint32_t /*capacity*/) {

@@ -9,9 +9,9 @@
 
 namespace nereid {
 
-// Whether every tensor that has the shape `spec.dims` can have `spec.reshape` too, and the other
-// way round: what lies between two free dimensions (-1), before the first and behind the last has
-// the same number of elements on both sides. `what` names the tensor in the message.
+// Fails unless every tensor of the shape `spec.dims` can have `spec.reshape` too, and the other way
+// round: the dimensions between two free ones (-1), before the first and behind the last have the
+// same number of elements on both sides. `what` names the tensor in the message.
 Status CheckReshape(const TensorSpec& spec, std::string_view what);
 
 // Gives `tensor`, which fits `spec.dims`, the shape that the backend sees. Its data stays.

@@ -42,14 +42,14 @@ struct ModelStats::BatchDurations {
   std::atomic<uint64_t> compute_output_ns{0};
 };
 
-// How long the stages took of the requests that an instance answered.
+// Durations of the stages of the requests that an instance answered.
 struct ModelStats::ComputeStages {
   Histogram input;
   Histogram infer;
   Histogram output;
 };
 
-// How long lookups in the response cache took.
+// Durations of lookups in the response cache.
 struct ModelStats::CacheStages {
   Histogram hit;
   Histogram miss;

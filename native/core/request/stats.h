@@ -54,7 +54,7 @@ class ModelStats {
   void RecordFail(FailReason reason, uint64_t total_ns);
 
   // One request that the cache answered: counts into success, queue and cache_hit, not into
-  // compute. Of `times` only queue_ns and total_ns are read. `cache_hit_ns`: lookup and copying.
+  // compute. It reads only queue_ns and total_ns of `times`. `cache_hit_ns`: lookup and copying.
   void RecordCacheHit(const RequestTimes& times, uint64_t cache_hit_ns);
 
   // A lookup that found nothing, with the insertion when there was one. Its request is also

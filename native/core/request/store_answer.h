@@ -1,4 +1,4 @@
-// What every runner does with an answer that the response cache did not have.
+// Stores an answer that the response cache did not have, for every runner.
 #ifndef NEREID_CORE_REQUEST_STORE_ANSWER_H_
 #define NEREID_CORE_REQUEST_STORE_ANSWER_H_
 

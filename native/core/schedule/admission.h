@@ -1,4 +1,4 @@
-// Which requests a model takes, and whether the thread that brings one may execute it.
+// Decides which requests a model takes, and whether the thread that brings one may execute it.
 #ifndef NEREID_CORE_SCHEDULE_ADMISSION_H_
 #define NEREID_CORE_SCHEDULE_ADMISSION_H_
 
@@ -35,7 +35,7 @@ class Admission {
     return Status();
   }
 
-  // Whether the submitting thread may execute the request, where an instance is idle.
+  // True if the submitting thread may execute the request on an idle instance.
   [[nodiscard]] bool MayRunInline(const Request& request) const {
     return estimate_ns_ <= config_.inline_budget_ns && TakesInline(request);
   }

@@ -18,7 +18,7 @@ std::unique_ptr<WorkQueue> MakeWorkQueue(const ModelConfig& config) {
   return std::make_unique<SharedQueue>(config);
 }
 
-// How a submitter waits for a busy instance before it queues: about 3 us in all.
+// A submitter looks so often for a busy instance before it queues: about 3 us in all.
 constexpr int kMostLooks = 16;
 constexpr int kPausesBetweenLooks = 4;
 
@@ -156,8 +156,8 @@ Status Dispatcher::Enqueue(Request& request, int64_t now_ns) {
   return Status();
 }
 
-// Where the request is what one instance executes next, and that is idle, this thread executes it
-// there; null: it is the instance's.
+// If one instance executes the request next, and is idle, this thread executes it there; null: the
+// instance does.
 Instance* Dispatcher::BorrowHome(const Request& request, int64_t now_ns) {
   WaitingInstance* const home = queue_->HomeOf(request, waiting_);
   if (home == nullptr || !waiting_.IsIdle(*home) ||
@@ -284,7 +284,7 @@ bool Dispatcher::TryNext(Instance& instance, const Outcome& outcome, Work* work)
   return Look(instance, work, &woken);
 }
 
-// Whether there is something to do. If not, the instance waits from now on.
+// True if there is something to do. If not, the instance waits from now on.
 bool Dispatcher::Look(Instance& instance, Work* work, WaitingInstance** woken_out) {
   work->stop = waiting_.stopping();
   if (work->stop) {
@@ -356,7 +356,7 @@ int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   return decision.wake_ns;
 }
 
-// Whether the instance that is borrowed next gets what an execution has to hold.
+// True if the instance that is borrowed next gets what an execution has to hold.
 bool Dispatcher::IdleMayExecute() {
   Instance& instance = Instance::From(waiting_.Borrow());
   const bool may = limits_.TryAcquire(instance.index());

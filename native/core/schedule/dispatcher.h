@@ -31,14 +31,14 @@ namespace nereid {
 // allocates but the queue, when it grows, so running short of memory loses no request.
 class Dispatcher {
  public:
-  // What a thread of an instance has to do. Requests to execute are in the batch of the instance.
+  // The work of a thread of an instance. Requests to execute are in the batch of the instance.
   struct Work {
     bool stop = false;           // nothing, for good
     Request* warm_up = nullptr;  // to be run by Instance::WarmUp; nothing else then
     RemovedRequests expired;     // to be answered
   };
 
-  // What it has done since it asked before.
+  // The work that the thread has done since it asked before.
   struct Outcome {
     bool opened = false;  // its instance, just now
     bool warmed_up = false;
@@ -133,7 +133,7 @@ class Dispatcher {
     CountAnswered(count);
   }
 
-  // Whether all requests that came in have been answered: now, or at `deadline_ns`.
+  // True if all requests that came in have been answered: now, or at `deadline_ns`.
   bool IsIdle() NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return unanswered_ == 0;

@@ -1,4 +1,4 @@
-// What executions share and wait for: the rate limiter, for threads.
+// The rate limiter, for threads: executions share resources and wait for them.
 #ifndef NEREID_CORE_SCHEDULE_EXECUTION_LIMITS_H_
 #define NEREID_CORE_SCHEDULE_EXECUTION_LIMITS_H_
 
@@ -35,13 +35,13 @@ class SharedLimiter final : private RateLimiter::Observer {
   // True, for whoever asks whether it may go on.
   bool Leave(Member& member) NRD_EXCLUDES(mutex_);
   void LeaveIfWaiting(Member& member) NRD_EXCLUDES(mutex_);
-  // Whether it did not get what it wants to execute with, or got it since.
+  // True if the member did not get what it wants to execute with, or got it since.
   [[nodiscard]] bool HasWaited(const Member& member) NRD_EXCLUDES(mutex_);
   [[nodiscard]] bool Waits(const Member& member) NRD_EXCLUDES(mutex_);
   // Returns when the member waits no more.
   void Await(Member& member) NRD_EXCLUDES(mutex_);
 
-  // What somebody needs now. They write at most `capacity` and return how many there are.
+  // Reads the needs of now, `capacity` resources at most; returns how many there are.
   uint32_t ReadResources(nrd_resource_stats* stats_out, uint32_t capacity) NRD_EXCLUDES(mutex_);
   void ReadInstance(const Member& member, nrd_instance_stats* stats_out) NRD_EXCLUDES(mutex_);
 
@@ -54,7 +54,7 @@ class SharedLimiter final : private RateLimiter::Observer {
   RateLimiter limiter_ NRD_GUARDED_BY(mutex_);
 };
 
-// The instances of one model in it. They are named by their index. Where no instance needs anything
+// The instances of one model in it. They are named by their index. If no instance needs anything,
 // all of this is one branch.
 class ExecutionLimits {
  public:
@@ -63,10 +63,10 @@ class ExecutionLimits {
   ExecutionLimits(const ExecutionLimits&) = delete;
   ExecutionLimits& operator=(const ExecutionLimits&) = delete;
 
-  // Whether some instance needs anything.
+  // True if some instance needs anything.
   [[nodiscard]] bool any() const { return limited_; }
 
-  // Before and after everything else. Open fails where there is too little for some instance. Close
+  // Before and after everything else. Open fails if there is too little for some instance. Close
   // may be called twice.
   Status Open();
   void Close();
@@ -87,11 +87,11 @@ class ExecutionLimits {
       LeaveAll();
     }
   }
-  // Whether the instance waits, or did until just now.
+  // True if the instance waits, or did until just now.
   [[nodiscard]] bool HasWaited(uint32_t instance) {
     return limited_ && limiter_.HasWaited(*members_[instance]);
   }
-  // Whether Await would wait.
+  // True if Await would wait.
   [[nodiscard]] bool Waits(uint32_t instance) {
     return limited_ && limiter_.Waits(*members_[instance]);
   }

@@ -62,7 +62,7 @@ std::string Instance::ThreadName() const {
   return "nrd-" + context_.config.name.substr(0, 11 - suffix.size()) + suffix;
 }
 
-// What belongs to one instance is counted by one thread at a time.
+// Counters of one instance are written by one thread at a time.
 template <typename Action>
 void Instance::Recording(Action&& action) {
   if (detachable_ == nullptr) [[likely]] {

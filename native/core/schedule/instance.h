@@ -24,7 +24,7 @@
 
 namespace nereid {
 
-// What a scheduler and its instances work with; all of it outlives them.
+// The parts that a scheduler and its instances work with; all of it outlives them.
 struct SchedulerContext {
   const ModelConfig& config;
   const nrd_backend& backend;
@@ -47,7 +47,7 @@ class Instance final : public WaitingInstance {
   // `owner` is told of batches that the backend kept.
   Instance(uint32_t index, const SchedulerContext& context, DetachedBatch::Owner& owner);
 
-  // What waits in a dispatcher are instances.
+  // Every WaitingInstance of a dispatcher is an Instance.
   static Instance& From(WaitingInstance& waiting) { return static_cast<Instance&>(waiting); }
 
   // On the thread of the instance, before and, if it could be opened, after everything else.
@@ -78,10 +78,10 @@ class Instance final : public WaitingInstance {
   // how long an execution takes later.
   void WarmUp(Request& request);
 
-  // What the thread is called: "nrd-<model>-<index>", cut to the 15 characters that Linux keeps.
+  // The thread's name: "nrd-<model>-<index>", cut to the 15 characters that Linux keeps.
   [[nodiscard]] std::string ThreadName() const;
 
-  // Whether the backend ran in the last Execute, and for how long.
+  // True if the backend ran in the last Execute, and for how long.
   [[nodiscard]] bool executed() const { return execution_.executed(); }
   [[nodiscard]] uint64_t execution_ns() const { return execution_.compute_infer_ns(); }
 
@@ -105,8 +105,8 @@ class Instance final : public WaitingInstance {
   // In place of that, where the backend may keep a batch: with those that it has, several threads
   // count for this instance.
   std::unique_ptr<DetachedBatches> detachable_;
-  // Whether it executes one batch at a time all the same: it holds what it needs only once, or has
-  // to find out how long an execution takes.
+  // True if the instance executes one batch at a time all the same: it holds what it needs only
+  // once, or has to find out how long an execution takes.
   const bool attends_;
   Mutex recording_;
 };

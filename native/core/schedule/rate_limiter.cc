@@ -141,7 +141,7 @@ void RateLimiter::Remove(Holder& holder) {
   }
 }
 
-// What is free beyond the claims of those that come before.
+// True if enough is free beyond the claims of those that come before.
 bool RateLimiter::Fits(const Holder& holder) {
   return std::all_of(holder.needs_.begin(), holder.needs_.end(), [](const Holder::Need& need) {
     return need.resource->held + need.resource->claimed + need.count <= need.resource->total;

@@ -17,14 +17,13 @@ namespace nereid {
 // Neither synchronised nor aware of threads or clocks: see ExecutionLimits for that.
 //
 // A holder executes only while it holds all that it needs; it never has a part of it, so nobody
-// waits for one who waits. Those that wait are served by their turns: an execution of one with
-// priority N puts its next turn off by N, so that where two wait all the time, the one with
-// priority 2 executes half as often as the one with priority 1. Who did not wait for a while gains
-// nothing from that: its turn is never before that of the last execution. Who cannot be served yet
-// keeps its claim: those whose turn comes later get what is free beyond it, so nobody starves.
+// waits for one who waits. Holders that wait are served by their turns: an execution of one with
+// priority N puts its next turn off by N, so that of two that wait all the time, the one with
+// priority 2 executes half as often as the one with priority 1. A holder that did not wait for a
+// while gains nothing from that: its turn is never before that of the last execution. A holder that
+// cannot be served yet keeps its claim: later turns get what is free beyond it, so nobody starves.
 //
-// Those that have to begin by some time come before those that have not, the one first that has to
-// begin first.
+// Holders that have to begin by some time come before the others, the earliest first.
 class RateLimiter {
  public:
   enum class State {
@@ -102,8 +101,8 @@ class RateLimiter {
   // anything. A turn that was not used does not count.
   void Leave(Holder& holder);
 
-  // What it waits for: the first of its needs that cannot be met now, or just the first, when
-  // others have claims to what is free. Null: it does not wait.
+  // The resource that the holder waits for: the first of its needs that cannot be met now, or just
+  // the first, when others have claims to what is free. Null: it does not wait.
   [[nodiscard]] const Resource* AwaitedBy(const Holder& holder) const;
   [[nodiscard]] uint32_t NeedOf(const Holder& holder, const Resource& resource) const;
   // All that were ever named; they stay where they are.

@@ -14,11 +14,11 @@ namespace nereid {
 class TimerTarget {
  public:
   virtual ~TimerTarget() = default;
-  // By the timer's thread. Returns when to be called next, kNever for not until armed again.
+  // The timer's thread calls it. Returns when to be called next, kNever for not until armed again.
   virtual int64_t OnTimer(int64_t now_ns) = 0;
 };
 
-// Where those say so who wait for a moment. Any thread may call it.
+// Targets that wait for a moment are added here. Any thread may call it.
 class Alarm {
  public:
   virtual ~Alarm() = default;

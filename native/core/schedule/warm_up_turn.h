@@ -1,4 +1,4 @@
-// Whether a model warms up, and which of its instances has to execute what for that.
+// Tells whether a model warms up, and which of its instances has to execute what for that.
 #ifndef NEREID_CORE_SCHEDULE_WARM_UP_TURN_H_
 #define NEREID_CORE_SCHEDULE_WARM_UP_TURN_H_
 
@@ -27,7 +27,8 @@ class WarmUpTurn {
     }
   }
 
-  // What the thread of the instance has to warm up with; null: it is not its turn. And that it did.
+  // The request that the thread of the instance has to warm up with; null: it is not its turn. Done
+  // tells that it did.
   [[nodiscard]] Request* RequestFor(const Instance& instance) const {
     return instance_ == &instance ? request_ : nullptr;
   }
