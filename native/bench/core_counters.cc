@@ -1,4 +1,4 @@
-// What a request costs the core in numbers that do not depend on the machine.
+// Measures what a request costs the core in numbers that do not depend on the machine.
 //
 //   core_counters                  allocations and copies of a request: one "name value" a line
 //   core_counters CASE REQUESTS    requests of one case in RunCounted, for callgrind to count the

@@ -12,7 +12,7 @@ struct CallCounts {
   uint64_t copied_bytes;  // by copies of a page or more: those of tensors
 };
 
-// Of all threads, since the program began.
+// Counts the calls of all threads since the program began.
 CallCounts CallsSoFar();
 
 }  // namespace nereid

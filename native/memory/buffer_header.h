@@ -1,4 +1,4 @@
-// What stands in front of every buffer of the pool.
+// The header in front of every buffer of the pool.
 #ifndef NEREID_MEMORY_BUFFER_HEADER_H_
 #define NEREID_MEMORY_BUFFER_HEADER_H_
 

@@ -53,10 +53,10 @@ class BufferPool {
 
   // Gives the system what was not used between the last two calls; to be called now and then.
   void ReleaseIdle() NRD_EXCLUDES(mutex_);
-  // What the system has now of what was given to it.
+  // Bytes given to the system that it still has.
   [[nodiscard]] uint64_t released_bytes() const NRD_EXCLUDES(mutex_);
 
-  // As PageAllocator::LockPages.
+  // Does what PageAllocator::LockPages says.
   bool LockPages(const PageAllocator::PageLock& page_lock);
 
  private:

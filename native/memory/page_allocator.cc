@@ -72,7 +72,7 @@ struct HugePages {
   uint64_t count;
 };
 
-// Those that lie in a run as a whole: the kernel would fill up again what is missing of one.
+// Huge pages that lie in a run as a whole: the kernel would fill up again what is missing of one.
 HugePages WholeHugePages(uint64_t page, uint64_t page_count) {
   const uint64_t first = (page * PageAllocator::kPageBytes + kHugePageBytes - 1) / kHugePageBytes;
   const uint64_t end = (page + page_count) * PageAllocator::kPageBytes / kHugePageBytes;

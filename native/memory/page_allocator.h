@@ -16,13 +16,13 @@ namespace nereid {
 struct BufferHeader;
 struct Chunk;
 
-// How long a run has been free, told by ReleaseIdle, which looks at it twice before the system gets
-// its pages back. `kReleased`: the system has them all.
+// The time that a run has been free, told by ReleaseIdle, which looks at it twice before the system
+// gets its pages back. `kReleased`: the system has them all.
 enum class RunAge : uint8_t { kNew, kSeen, kReleased };
 
-// Describes the run that starts at this page; there is one per page of a chunk. Of the entries
-// inside a run only the last is kept up to date, and only `page_count` and `is_free` of it: that is
-// how the run behind it finds the start of its neighbour.
+// Describes the run that starts at this page; there is one per page of a chunk. The entries inside
+// a run are out of date except the last, of which only `page_count` and `is_free` are right: that
+// is how the run behind it finds the start of its neighbour.
 struct PageRun {
   Chunk* chunk = nullptr;
   PageRun* previous = nullptr;  // in the bin of free runs, or in a size class's list
@@ -74,8 +74,8 @@ class PageAllocator {
   // allocator stay as they are.
   void ReleaseIdle(size_t chunk);
   [[nodiscard]] size_t chunk_count() const { return chunks_.size(); }
-  // What the system has now of what ReleaseIdle gave it. A run that has grown since counts when it
-  // is given as a whole.
+  // Bytes that ReleaseIdle gave to the system, and that it still has. A run that has grown since
+  // counts when it is given as a whole.
   [[nodiscard]] uint64_t released_bytes() const;
 
   // Locks the chunks that are there and all that come. False: there is a lock already.
@@ -86,7 +86,7 @@ class PageAllocator {
   [[nodiscard]] uint64_t byte_limit() const { return options_.byte_limit; }
   [[nodiscard]] uint64_t reserved_bytes() const { return reserved_bytes_; }
   [[nodiscard]] uint64_t locked_bytes() const { return locked_bytes_; }
-  // Whether the last Allocate that gave NULL was the allocator's doing and not the limit's.
+  // True if the last Allocate that gave NULL was the allocator's doing and not the limit's.
   [[nodiscard]] bool allocator_failed() const { return allocator_failed_; }
 
  private:

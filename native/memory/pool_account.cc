@@ -13,7 +13,7 @@ uint64_t PoolAccount::LiveBytes() const {
   return static_cast<int64_t>(sum) < 0 ? 0 : sum;
 }
 
-// What a closed account still holds can only be released, so a sum of zero is no passing moment.
+// A closed account can only release what it holds, so a sum of zero is no passing moment.
 PoolAccount* PoolAccounts::Open() {
   const MutexLock lock(mutex_);
   const auto unused = std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) {

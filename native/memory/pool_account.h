@@ -1,4 +1,4 @@
-// Which part of the pool's live bytes was handed out for one model.
+// Counts the part of the pool's live bytes that was handed out for one model.
 #ifndef NEREID_MEMORY_POOL_ACCOUNT_H_
 #define NEREID_MEMORY_POOL_ACCOUNT_H_
 

@@ -22,7 +22,7 @@ class SpanAllocator {
 
   // Header and payload of a block.
   static uint64_t block_bytes(uint32_t size_class) { return kSizes[size_class].block_bytes; }
-  // How many blocks it pays to take or return at once.
+  // The number of blocks that it pays to take or return at once.
   static uint32_t batch_blocks(uint32_t size_class) { return kSizes[size_class].batch_blocks; }
 
   // A chain (by next_free) of up to *count blocks, and in *count how many; NULL when there is no

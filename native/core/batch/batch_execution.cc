@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kOutOfMemory[] = "the process is out of memory";
 
-// What a backend says may be none of the codes that there are.
+// A backend may return none of the codes that there are.
 int32_t FailureCode(int32_t code) {
   return code > NRD_OK && code <= NRD_UNAVAILABLE ? code : static_cast<int32_t>(NRD_INTERNAL);
 }

@@ -81,7 +81,7 @@ class BatchExecution {
   [[nodiscard]] uint64_t compute_input_ns() const { return compute_input_ns_; }
   [[nodiscard]] uint64_t compute_infer_ns() const { return compute_infer_ns_; }
   [[nodiscard]] uint64_t compute_output_ns() const { return compute_output_ns_; }
-  // Whether the backend ran, as opposed to gathering having failed or every request cancelled.
+  // True if the backend ran, as opposed to gathering having failed or every request cancelled.
   [[nodiscard]] bool executed() const { return executed_; }
 
  private:
@@ -110,7 +110,7 @@ class BatchExecution {
   bool executed_ = false;
   int64_t start_ns_ = 0;
   int64_t gathered_ns_ = 0;
-  // What the backend says of when it computed; 0: nothing.
+  // The backend says that it computed then; 0: it says nothing.
   int64_t computed_start_ns_ = 0;
   int64_t computed_end_ns_ = 0;
   uint64_t compute_input_ns_ = 0;

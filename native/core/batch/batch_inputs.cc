@@ -31,7 +31,7 @@ Status BatchInputs::Make(std::span<Request* const> requests, int64_t rows,
   if (!config_.core_gathers) {
     return Status();
   }
-  // What no request brings has buffers of its own.
+  // Inputs that no request brings have buffers of their own.
   NRD_RETURN_IF_ERROR(combined_.Make(requests, made_));
   return sequences == nullptr ? Status() : sequences->Make(requests, rows, made_);
 }

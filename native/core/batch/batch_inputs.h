@@ -22,7 +22,7 @@ inline bool HasEmptyRows(const ModelConfig& config, int64_t rows, size_t request
 }
 
 // Belongs to the BatchExecution of one instance. A request that is alone in its batch has its own
-// inputs passed on; several are copied once into a buffer of the batch for each input. Where the
+// inputs passed on; several are copied once into a buffer of the batch for each input. If the
 // configuration has a reshape, they have the backend's shape. Inputs that requests do not have are
 // made behind the others.
 class BatchInputs {
@@ -31,8 +31,8 @@ class BatchInputs {
   BatchInputs(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
 
   // Puts together what there is of `requests`, which have so many rows, and points `seen_out` at
-  // it. `sequences`: of a model that has some, else null. What is made holds the references to its
-  // buffers until Drop, also when this fails.
+  // it. `sequences`: of a model that has some, else null. The inputs made hold the references to
+  // their buffers until Drop, also when this fails.
   Status Gather(std::span<Request* const> requests, int64_t rows, SequenceTensors* sequences,
                 const nrd_tensor** seen_out) {
     if (requests.size() == 1 && !config_.reshapes_inputs && !config_.core_gathers) {
@@ -49,7 +49,7 @@ class BatchInputs {
     }
   }
 
-  // Those that are made; of a batch whose own are passed on, nothing.
+  // The inputs that are made; none for a batch whose own are passed on.
   [[nodiscard]] std::span<const nrd_tensor> made() const { return made_; }
   [[nodiscard]] size_t size() const { return made_.size(); }
 

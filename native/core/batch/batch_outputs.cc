@@ -11,7 +11,7 @@ BatchOutputs::BatchOutputs(const ModelConfig& config, BufferPool& pool, PoolAcco
       responses_(maker_),
       whole_(config.outputs.size()) {}
 
-// How many bytes `count` rows of an output take that begin at `byte_offset`.
+// Counts the bytes that `count` rows of an output take, beginning at `byte_offset`.
 Status BatchOutputs::BytesOfRows(uint32_t index, uint64_t byte_offset, int64_t count, int64_t rows,
                                  uint64_t* bytes_out) const {
   const nrd_tensor& whole = whole_[index];

@@ -35,13 +35,13 @@ class BatchOutputs {
       }
     }
   }
-  // What the request wants is selected as well.
+  // Selects the outputs that the request wants as well.
   void Select(const Request& request) {
     for (uint32_t i = 0; i < request.record.output_count; ++i) {
       whole_[i].flags |= request.record.outputs[i].flags & NRD_TENSOR_SELECTED;
     }
   }
-  // What an output of the whole batch must have for rows.
+  // The rows that an output of the whole batch must have.
   [[nodiscard]] int64_t WholeRows(uint32_t index, int64_t rows) const {
     const bool any = config_.scatters && config_.outputs[index].scattered_by;
     return any ? OutputMaker::kAnyShape : rows;
@@ -62,7 +62,7 @@ class BatchOutputs {
   }
   void Drop() { DropTensors(whole_.data(), static_cast<uint32_t>(whole_.size())); }
 
-  // Those of the whole batch.
+  // The outputs of the whole batch.
   [[nodiscard]] std::span<nrd_tensor> whole() { return whole_; }
   [[nodiscard]] const OutputMaker& maker() const { return maker_; }
   [[nodiscard]] const DecoupledResponses& responses() const { return responses_; }

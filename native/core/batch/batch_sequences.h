@@ -1,4 +1,4 @@
-// What a batch has to do with the sequences of its requests.
+// The part of a batch that serves the sequences of its requests.
 #ifndef NEREID_CORE_BATCH_BATCH_SEQUENCES_H_
 #define NEREID_CORE_BATCH_BATCH_SEQUENCES_H_
 
@@ -26,7 +26,7 @@ class BatchSequences {
   // Selects those of the batch's outputs that are states.
   void Select(std::span<nrd_tensor> outputs) const;
 
-  // What request `index` of the batch leaves in a state that is in memory of the backend's own.
+  // Takes the state, in the backend's own memory, that request `index` of the batch leaves.
   Status Give(uint32_t index, const Request& request, uint32_t state, const nrd_tensor& made);
 
   // The sequences keep what was made of their states; a request whose sequence cannot, fails.

@@ -14,7 +14,7 @@ bool IsItemShape(int32_t kind) {
   return kind == NRD_COMBINE_ITEM_SHAPE || kind == NRD_COMBINE_ITEM_SHAPE_FLATTEN;
 }
 
-// What dims a combined input must have. Its first dimension, which is not the number of rows,
+// The dims that a combined input must have. Its first dimension, which is not the number of rows,
 // stands in the place of the batch dimension; without one it is free.
 std::vector<int64_t> ExpectedDims(const ModelConfig& config, const nrd_combined_input& combined) {
   if (combined.kind == NRD_COMBINE_ITEM_SHAPE) {

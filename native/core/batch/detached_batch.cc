@@ -79,7 +79,7 @@ DetachedBatches::DetachedBatches(Instance& instance, DetachedBatch::Owner& owner
   Make();
 }
 
-// What may throw comes before anything changes.
+// Allocates first: that may throw, and then nothing has changed.
 void DetachedBatches::Make() {
   auto made = std::make_unique<DetachedBatch>(instance_, owner_, config_, pool_, account_);
   unused_.reserve(all_.size() + 1);

@@ -16,9 +16,9 @@ namespace nereid {
 
 class Instance;
 
-// A batch of a backend that may keep it when execute returns. Whoever comes last ends it: the
-// thread of the instance, on which execute returns, or the one on which the backend finishes it.
-// It is used again for later batches of the instance, and knows when it is not in use.
+// A batch of a backend that may keep it when execute returns. The thread that comes last ends it:
+// the thread of the instance, on which execute returns, or the one on which the backend finishes
+// it. It is used again for later batches of the instance, and knows when it is not in use.
 class DetachedBatch {
  public:
   class Owner {
@@ -71,7 +71,8 @@ class DetachedBatch {
  private:
   Instance& instance_;
   Owner& owner_;
-  // How execute ended; written by who closes the batch, read by who ends it.
+  // The status that execute returned; the thread that closes the batch writes it, the one that ends
+  // it reads it.
   int32_t code_ = NRD_OK;
   nrd_error error_{};
 
@@ -83,7 +84,7 @@ class DetachedBatch {
   bool kept_ NRD_GUARDED_BY(mutex_) = false;  // execute has returned, and nobody waits
 };
 
-// Those of one instance: as many as were ever in flight at once.
+// The batches of one instance: as many as were ever in flight at once.
 class DetachedBatches {
  public:
   // Makes the first one.

@@ -81,8 +81,8 @@ class Reader {
   std::span<const uint8_t> rest_;
 };
 
-// What an entry says of an output, if that is what the model has. It is selected when it is there,
-// and has no memory.
+// Reads an output of an entry; false if it is not what the model has. The output is selected when
+// it is there, and has no memory.
 bool ReadOutput(const TensorSpec& spec, bool wanted, Reader* reader, nrd_tensor* output) {
   OutputHead head;
   if (!reader->Read(&head, sizeof(head)) || head.rank > NRD_MAX_RANK ||

@@ -13,8 +13,8 @@
 namespace nereid {
 
 // An entry is one block of bytes: a head (what it is, for which key, and a hash of the rest), then
-// for each output of the model its name, datatype, shape and size, then the data of all. What comes
-// back is trusted in nothing: an entry that is not whole, or that another model made, is a miss.
+// for each output of the model its name, datatype, shape and size, then the data of all. No byte
+// that comes back is trusted: an entry that is not whole, or of another model, is a miss.
 //
 // Keys mean the same in all processes, so they are made of SHA-256: with a hash whose keys
 // everybody knows, a client could look for two requests that share one.

@@ -12,8 +12,8 @@
 // of its own, and the rotated other word of the state is added. Long inputs alternate between two
 // such states, so that one step need not wait for the one before; Finish joins them.
 //
-// Collisions. The keys are random per cache and never leave the process. Where two inputs differ,
-// or their states do, one step makes the states equal with a chance of about 2^-128 over the keys,
+// Collisions. The keys are random per cache and never leave the process. If two inputs differ, or
+// their states do, one step makes the states equal with a chance of about 2^-128 over the keys,
 // because both words must meet and their keys are independent; so two requests collide with a
 // chance near (their length / 16) * 2^-128. A cache of 2^24 responses that is asked 2^40 times
 // about gigabyte inputs (2^26 steps) compares 2^64 pairs: one wrong answer has a chance of 2^-38. A

@@ -1,4 +1,4 @@
-// What of a request an answer depends on, fed to a hash.
+// Feeds a hash with everything of a request that its answer depends on.
 #ifndef NEREID_CORE_CACHE_REQUEST_HASH_H_
 #define NEREID_CORE_CACHE_REQUEST_HASH_H_
 

@@ -1,4 +1,4 @@
-// How a model without sequences batches its requests.
+// The policy by which a model without sequences batches its requests.
 #ifndef NEREID_CORE_CONFIG_BATCH_POLICY_H_
 #define NEREID_CORE_CONFIG_BATCH_POLICY_H_
 

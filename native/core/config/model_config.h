@@ -1,4 +1,4 @@
-// What the core keeps of a model's configuration; model/model_options.h reads and checks it.
+// A model's configuration as the core keeps it; model/model_options.h reads and checks it.
 #ifndef NEREID_CORE_CONFIG_MODEL_CONFIG_H_
 #define NEREID_CORE_CONFIG_MODEL_CONFIG_H_
 
@@ -18,7 +18,7 @@
 
 namespace nereid {
 
-// How requests of one priority level wait.
+// Limits for requests of one priority level while they wait.
 struct QueuePolicy {
   uint64_t default_timeout_ns = 0;
   bool delay_on_timeout = false;
@@ -34,18 +34,18 @@ struct TensorSpec {
   std::optional<std::vector<int64_t>> reshape = {};  // what the backend sees in place of `dims`
   bool ragged = false;  // the backend sees the elements of all requests in one dimension
   bool hidden = false;  // requests do not have it
-  // Of an output: the input whose shapes say how the batch's elements are shared out, whatever
+  // For an output: the input whose shapes say how the batch's elements are shared out, whatever
   // shape the backend gives them.
   std::optional<uint32_t> scattered_by = {};
 
   [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
     return reshape ? *reshape : dims;
   }
-  // As the C ABI has it, with a name that is this one's.
+  // Writes it as the C ABI has it, with a name that is this one's.
   void Write(nrd_tensor_spec* spec_out) const;
 };
 
-// What is special about an instance: what its executions hold, and where its thread runs.
+// Options of one instance: resources that its executions hold, and places where its thread runs.
 struct InstanceOptions {
   std::vector<ResourceCount> resources;
   uint32_t priority = 1;
@@ -56,7 +56,8 @@ struct InstanceOptions {
 struct ModelConfig {
   std::string name;
   std::string version;
-  // All that the backend sees. Those that requests have come first; the others are hidden.
+  // All that the backend sees. The visible ones, which requests have, come first; the others are
+  // hidden.
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   uint32_t visible_inputs = 0;
@@ -86,7 +87,7 @@ struct ModelConfig {
   std::optional<SequenceConfig> sequences;
   std::optional<ObjectiveConfig> objective = {};
   std::optional<nrd_batcher> batcher = {};  // asked which requests go together
-  // Of an ensemble: most responses of a decoupled step on their way; 0: any number.
+  // For an ensemble: most responses of a decoupled step on their way; 0: any number.
   uint32_t max_inflight_requests = 0;
 
   [[nodiscard]] bool batched() const { return max_batch_size > 0; }
@@ -97,7 +98,7 @@ struct ModelConfig {
     return {outputs.data(), visible_outputs};
   }
 
-  // Requests that one execution can take. What holds them is reserved once, so that running short
+  // Requests that one execution can take. Their containers are reserved once, so that running short
   // of memory later cannot lose any.
   [[nodiscard]] size_t max_batch_requests() const {
     constexpr int64_t kMost = 65'536;

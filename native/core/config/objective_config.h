@@ -1,4 +1,4 @@
-// What the core keeps of a model's objective.
+// A model's objective as the core keeps it.
 #ifndef NEREID_CORE_CONFIG_OBJECTIVE_CONFIG_H_
 #define NEREID_CORE_CONFIG_OBJECTIVE_CONFIG_H_
 
@@ -18,7 +18,7 @@ struct ObjectiveConfig {
   std::vector<nrd_cost_point> costs;     // to begin with
   std::vector<uint32_t> instance_kinds;  // of all instances
 
-  // What executions of the share hold one of.
+  // The resource of which each execution of the share holds one.
   [[nodiscard]] std::string ShareResource() const { return "share " + share; }
 };
 

@@ -1,4 +1,4 @@
-// What the core keeps of a model's batching by sequences.
+// A model's batching by sequences as the core keeps it.
 #ifndef NEREID_CORE_CONFIG_SEQUENCE_CONFIG_H_
 #define NEREID_CORE_CONFIG_SEQUENCE_CONFIG_H_
 
@@ -31,8 +31,8 @@ struct StateSpec {
 struct SequenceConfig {
   bool direct = true;      // a sequence keeps a slot of an instance's batch; false: the oldest run
   bool iterative = false;  // each request is a sequence, executed until its backend is done
-  // A sequence's row in the batch is its slot, so that a model can keep state by row. Where the
-  // state is the core's, rows follow each other without gaps.
+  // A sequence's row in the batch is its slot, so that a model can keep state by row. If the state
+  // is the core's, rows follow each other without gaps.
   bool rows_are_slots = true;
   int64_t max_idle_ns = 0;
   uint32_t slots = 1;              // of an instance

@@ -362,8 +362,8 @@ void Ensemble::FailUnfinished() {
     const MutexLock lock(mutex_);
     for (Request* request = active_.head; request != nullptr; request = request->next) {
       auto* const run = static_cast<EnsembleRun*>(request->runner_state);
-      // Those that were stopped already end without help; another thread that does this has put
-      // them on its own list.
+      // Runs that were stopped already end without help; another thread that does this has put them
+      // on its own list.
       if (run->stopped() || !run->TryAddToken()) {
         continue;
       }

@@ -20,7 +20,7 @@
 
 namespace nereid {
 
-// What an ensemble works with; all of it outlives the ensemble.
+// The parts that an ensemble works with; all of it outlives the ensemble.
 struct EnsembleContext {
   const ModelConfig& config;
   AnswerCache* cache;  // NULL: the ensemble is not cached
@@ -37,11 +37,11 @@ struct EnsembleContext {
 // No model and no callback is called with the mutex held. The ensemble holds a reference to the
 // models of its steps: their memory stays, and after their release they refuse the steps.
 //
-// What is behind a decoupled step is an ensemble of its own, to which the step's responses are sent
-// as requests: see ResponseFlow.
+// The part behind a decoupled step is an ensemble of its own: ResponseFlow sends it the step's
+// responses as requests.
 class Ensemble final : public RequestRunner {
  public:
-  // `behind`: what the graph has behind its last step; NULL: nothing.
+  // `behind`: the graph's part behind its last step; NULL: there is none.
   Ensemble(const EnsembleContext& context, EnsembleGraph graph, Model* behind);
   ~Ensemble() override;
 
@@ -52,15 +52,15 @@ class Ensemble final : public RequestRunner {
   // Steps that wait are cancelled, and those that execute can see the mark. NRD_OK when the request
   // was answered by that.
   int32_t Cancel(Request& request) override;
-  // What has not come to its end by then has steps that wait or did not start: it is failed as a
-  // waiting request is.
+  // Runs that have not come to their end by then have steps that wait or did not start: they fail
+  // as waiting requests do.
   bool Drain(int64_t deadline_ns) override;
   void Stop() override;
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
   void DeleteState(Request& request) override;
 
   // Called by threads that hold a token of the run. Drops the caller's token, and ends the run if
-  // it was the last. Whether it did.
+  // it was the last. Returns true if it did.
   bool Leave(EnsembleRun& run);
   // Makes the message the answer, and cancels what is on its way, unless that was done before.
   static void Abandon(EnsembleRun& run, FailReason reason, int32_t code, std::string_view message);

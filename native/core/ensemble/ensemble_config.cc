@@ -51,8 +51,8 @@ BatchDimension Passing(const End& from, const End& to) {
   return to.batched ? BatchDimension::kAdded : BatchDimension::kDropped;
 }
 
-// Where one side batches and the other does not, they agree without the batch dimension, so that
-// rows pass one by one, or with it: [-1,4] of a model that does not batch is any batch of [4].
+// If one side batches and the other does not, they agree without the batch dimension, so that rows
+// pass one by one, or with it: [-1,4] of a model that does not batch is any batch of [4].
 Status CheckAgreement(const End& from, const End& to) {
   if (from.spec->datatype != to.spec->datatype) {
     return Status::InvalidArgument(
@@ -67,14 +67,14 @@ Status CheckAgreement(const End& from, const End& to) {
   return Status();
 }
 
-// Whether what agrees with `from`, which batches as `to` does, may have a shape that `to` excludes,
-// rows aside.
+// True if a tensor that agrees with `from`, which batches as `to` does, may have a shape that `to`
+// excludes, rows aside.
 bool IsNarrower(const End& to, const End& from) {
   return !std::equal(from.dims->begin(), from.dims->end(), to.dims->begin(), to.dims->end(),
                      [](int64_t a, int64_t b) { return a == b || b == -1; });
 }
 
-// Whether each request of the model has as many rows as that from which its inputs come.
+// True if each request of the model has as many rows as the one that its inputs come from.
 bool KeepsRows(const ModelConfig& config) {
   const std::span<const TensorSpec> inputs = config.VisibleInputs();
   return config.batched() && std::any_of(inputs.begin(), inputs.end(),
@@ -174,7 +174,7 @@ class GraphReader {
     return Status();
   }
 
-  // What is taken together must come equally often. The first words are Triton's.
+  // Values that are taken together must come equally often. The first words are Triton's.
   Status CheckOrigins(const std::string& who, std::span<const uint32_t> values) const {
     for (const uint32_t value : values) {
       if (stages_.StageOf(value) != stages_.StageOf(values.front())) {

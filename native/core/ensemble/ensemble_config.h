@@ -16,8 +16,8 @@ namespace nereid {
 class Model;
 class Runtime;
 
-// What becomes of the batch dimension where a tensor passes between a model that batches and one
-// that does not. Neither changes a tensor that fits as it is.
+// The change of a tensor's batch dimension on its way between a model that batches and one that
+// does not. Neither changes a tensor that fits as it is.
 enum class BatchDimension : uint8_t {
   kKept,     // both have one, or neither
   kAdded,    // a tensor without one is a batch of one
@@ -41,7 +41,7 @@ struct EnsembleStep {
 // Steps are in an order in which each needs only earlier ones, so there are no cycles.
 struct EnsembleGraph {
   struct Value {
-    // Of what a step produces; values below the ensemble's number of inputs have none.
+    // The step that produces it; values below the ensemble's number of inputs have none.
     uint32_t step = 0;
     uint32_t position = 0;
     std::vector<uint32_t> consumers;  // steps, once for each input that takes it
@@ -59,14 +59,14 @@ struct EnsembleGraph {
   std::vector<uint32_t> outputs;  // the value that is each of the ensemble's outputs
   std::vector<FittedOutput> fitted_outputs;
 
-  // Where the last step is a decoupled one: the graph that each of its responses passes through,
-  // whose inputs are that step's outputs and whose outputs are the ensemble's. This graph has no
-  // outputs then.
+  // If the last step is a decoupled one: the graph that each of its responses passes through, whose
+  // inputs are that step's outputs and whose outputs are the ensemble's. This graph has no outputs
+  // then.
   std::unique_ptr<EnsembleGraph> behind = nullptr;
   std::string inputs_where = {};  // of such a graph: the `where` of the step that its inputs are of
 };
 
-// How deep ensembles may be nested: a completion goes outwards through them on one thread's stack.
+// Ensembles may be nested so deep: a completion goes outwards through them on one thread's stack.
 inline constexpr uint32_t kMaxEnsembleDepth = 32;
 
 // Everything that can be wrong with an ensemble is found here. `config` is what ReadModelConfig

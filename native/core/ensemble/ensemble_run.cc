@@ -130,7 +130,7 @@ Status EnsembleRun::Prepare() {
   return Status();
 }
 
-// What the record points to is this copy from here on.
+// The record points to this copy from here on.
 Status EnsembleRun::KeepSequenceName() {
   nrd_string& name = request_.record.sequence_name;
   if (name.size > sizeof(sequence_name_)) {

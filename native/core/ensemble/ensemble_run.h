@@ -18,14 +18,14 @@ namespace nereid {
 
 class Ensemble;
 
-// What the statistics of an ensemble say of a request whose step ended in this way.
+// The statistics of an ensemble count a request whose step ended in this way under this reason.
 FailReason ReasonOf(const nrd_request& record);
 
 // Belongs to the request record that it was made for and serves the record's next request, too, so
 // that a run allocates nothing.
 //
 // Every thread that works on a run holds a token, and so does every step between its submission and
-// its answer. Who drops the last token ends the run; until then the records of the steps stay.
+// its answer. The thread that drops the last one ends the run; until then the steps' records stay.
 class EnsembleRun {
  public:
   struct Step {
@@ -63,7 +63,7 @@ class EnsembleRun {
   void AddToken() { tokens_.fetch_add(1, std::memory_order_relaxed); }
   // For a thread that has none; false: the run is over.
   bool TryAddToken();
-  // Whether it was the last.
+  // True if it was the last.
   [[nodiscard]] bool DropToken() { return tokens_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   // Lets no further step start, and makes `message` the answer. False: it was stopped before.
@@ -101,7 +101,7 @@ class EnsembleRun {
   [[nodiscard]] Ensemble& ensemble() const { return ensemble_; }
   [[nodiscard]] Request& request() const { return request_; }
   std::vector<Step>& steps() { return steps_; }
-  // Of the last step's responses; NULL: no step that the outputs need is decoupled.
+  // The flow of the last step's responses; NULL: no step that the outputs need is decoupled.
   [[nodiscard]] ResponseFlow* flow() const { return flow_.get(); }
   [[nodiscard]] bool HasStartedFlow() const {
     return flow_ != nullptr && steps_.back().request.load(std::memory_order_relaxed) != nullptr;
@@ -121,8 +121,8 @@ class EnsembleRun {
   const EnsembleGraph& graph_;
   Request& request_;
   std::vector<Step> steps_;
-  // By value: how many inputs and outputs have still to get it. Not counted for the ensemble's own
-  // inputs, which its request holds until the end.
+  // Counts, by value, the inputs and outputs that have still to get it. Not counted for the
+  // ensemble's own inputs, which its request holds until the end.
   std::vector<std::atomic<uint32_t>> takers_;
   const std::unique_ptr<ResponseFlow> flow_;
   char sequence_name_[NRD_MAX_SEQUENCE_NAME];  // steps start when the caller's may be gone

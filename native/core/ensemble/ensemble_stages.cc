@@ -7,7 +7,7 @@
 namespace nereid {
 namespace {
 
-// Whether anything takes the value: what nobody takes is not asked of a decoupled step.
+// True if anything takes the value: a decoupled step is not asked for others.
 bool IsTaken(const EnsembleGraph& whole, uint32_t value) {
   return !whole.values[value].consumers.empty() ||
          std::find(whole.outputs.begin(), whole.outputs.end(), value) != whole.outputs.end();
@@ -20,7 +20,7 @@ class StageGraph {
 
   void AddInput(uint32_t value) { AddValue(value, {}); }
 
-  // Those that the decoupled step `from` makes for this stage.
+  // Adds the values that the decoupled step `from` makes for this stage.
   void AddInputs(const EnsembleStep& from) {
     graph_.inputs_where = from.where;
     for (const nrd_link& output : from.outputs) {

@@ -9,22 +9,22 @@
 
 namespace nereid {
 
-// How often what is in an ensemble comes: stage 0 once for a request, each other stage once for
-// each response of the decoupled step that begins it. Whoever takes several values must take them
-// from one stage: nothing says which response of one step belongs to which of another.
+// Counts how often each part of an ensemble comes: stage 0 once for a request, each other stage
+// once for each response of the decoupled step that begins it. A step must take its values from one
+// stage: nothing says which response of one step belongs to which of another.
 class EnsembleStages {
  public:
   // Steps are added in the order of the graph; the stage of one is that of its inputs.
   void Add(const EnsembleStep& step, bool decoupled);
 
-  // Of a value that a step before produces, or an input of the ensemble.
+  // The stage of a value that a step before produces, or of an input of the ensemble.
   [[nodiscard]] uint32_t StageOf(uint32_t value) const {
     return value < value_stages_.size() ? value_stages_[value] : 0;
   }
 
   [[nodiscard]] bool any_decoupled() const { return !begun_by_.empty(); }
 
-  // How many stages there are from the request to what is in this one.
+  // The number of stages from the request to this one.
   [[nodiscard]] uint32_t Depth(uint32_t stage) const;
 
   // Leaves in `graph` what is run once for a request. The decoupled step that the outputs need, if

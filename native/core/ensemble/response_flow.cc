@@ -241,7 +241,7 @@ void ResponseFlow::Pump() {
   pumping_ = false;
 }
 
-// Whether there was something.
+// True if it delivered something.
 bool ResponseFlow::DeliverNext() {
   Part* const head = head_;
   if (closed_ || head == nullptr) {
@@ -296,7 +296,7 @@ void ResponseFlow::TakeOut(Part& head) {
   }
 }
 
-// Whether there was something that may be submitted.
+// True if it submitted a part.
 bool ResponseFlow::StartNext() {
   Part* const part = waiting_;
   if (stopping_ || part == nullptr || (limit_ > 0 && started_ >= limit_)) {

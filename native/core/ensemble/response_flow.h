@@ -18,9 +18,9 @@ namespace nereid {
 class EnsembleRun;
 class Model;
 
-// Belongs to a run of an ensemble with a decoupled step. What is behind that step is an ensemble of
-// its own, `behind`: each response of the step becomes a request to it, a "part", whose answer is a
-// response of the whole request. Parts are worked on at the same time and answered in order.
+// Belongs to a run of an ensemble with a decoupled step. The part behind that step is an ensemble
+// of its own, `behind`: each response of the step becomes a request to it, a "part", whose answer
+// is a response of the whole request. Parts are worked on at the same time and answered in order.
 //
 // The thread of the step's backend waits here, and nobody else does: it is the one that a slow
 // reader, or too many parts on their way, must hold up. All others only leave behind what they
@@ -79,7 +79,7 @@ class ResponseFlow final : public ResponseSink {
 
   static void OnPartAnswered(Request& request);
 
-  // Who reads the responses of the whole request.
+  // Ask the reader of the whole request's responses for room.
   bool AwaitReader();
   [[nodiscard]] bool ReaderHasRoom();
   [[nodiscard]] bool IsFull() const NRD_REQUIRES(mutex_) {

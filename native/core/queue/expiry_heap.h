@@ -1,4 +1,4 @@
-// Which of the waiting requests expires next.
+// Finds the waiting request that expires next.
 #ifndef NEREID_CORE_QUEUE_EXPIRY_HEAP_H_
 #define NEREID_CORE_QUEUE_EXPIRY_HEAP_H_
 

@@ -45,7 +45,7 @@ class RequestQueue {
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] int64_t rows() const { return rows_; }
 
-  // Where requests are ordered by when they are due: those that come before one that is pushed now.
+  // The rows that come before a request that is pushed now, if requests are ordered by when due.
   [[nodiscard]] int64_t RowsBefore(const Request& request) const;
 
   // Walks the requests in the order of service: First, then After until null.
@@ -75,7 +75,7 @@ class RequestQueue {
 // Sets when a request's time in the queue is up, which begins at its enqueue time.
 void SetExpiries(const QueuePolicy& policy, Request& request);
 
-// Why no more requests may wait.
+// The error that no more requests may wait.
 Status QueueFull(const QueuePolicy& policy);
 
 // Tells a request that its time in the queue is up.

@@ -74,13 +74,13 @@ RequestList SharedQueue::TakeAll() {
   return all;
 }
 
-// What the armed one waits for was computed from requests of which some are gone, or will not come.
+// The armed instance waits because of requests of which some are gone, or will not come.
 WaitingInstance* SharedQueue::ChooseForChange(WaitingInstances& waiting) {
   return waiting.has_armed() || !queue_.empty() ? waiting.ChooseToWake() : nullptr;
 }
 
-// Of those that share a queue one waits with the requests that the policy lets wait, and the others
-// stay idle.
+// One of the instances that share a queue waits with the requests that the policy lets wait, and
+// the others stay idle.
 void SharedQueue::BeginToWait(WaitingInstance& instance, int64_t wake_ns,
                               WaitingInstances& waiting) {
   if (queue_.empty() || waiting.has_armed()) {

@@ -51,12 +51,12 @@ class SharedQueue : public WorkQueue {
   void BeginToWait(WaitingInstance& instance, int64_t wake_ns, WaitingInstances& waiting) override;
 
  protected:
-  // Whether the request can be in one batch with the first and those that were chosen since; the
-  // first itself, to begin with.
+  // True if the request can be in one batch with the first and those that were chosen since; call
+  // it with the first itself to begin with.
   [[nodiscard]] bool Joins(const Request& first, const Request& request);
 
   const ModelConfig& config_;
-  // Whether the number of rows in the queue says all about when a batch is full: not when shapes
+  // True if the number of rows in the queue says all about when a batch is full: not when shapes
   // differ, nor when a request can come in between, nor when a batcher is asked.
   const bool rows_tell_;
   RequestQueue queue_;

@@ -27,12 +27,12 @@ class WaitingInstance {
 
 // An instance is either idle, so that a submitting thread may borrow it, or it is armed: it waits
 // for more requests to join those that it has found, until a time. It can be neither, because it
-// works, is borrowed, or was woken and is on its way. Where all instances share a queue one at most
-// is armed for it; where each has its own, any number are.
+// works, is borrowed, or was woken and is on its way. If all instances share a queue, one at most
+// is armed for it; if each has its own, any number are.
 //
-// Not synchronised: the dispatcher's mutex guards it. Those that are chosen to be woken are marked,
-// and the caller notifies them, better without the mutex: a thread that wakes up only to wait for
-// it costs two switches.
+// Not synchronised: the dispatcher's mutex guards it. Instances that are chosen to be woken are
+// marked, and the caller notifies them, better without the mutex: a thread that wakes up only to
+// wait for it costs two switches.
 class WaitingInstances {
  public:
   explicit WaitingInstances(size_t count);
@@ -41,7 +41,7 @@ class WaitingInstances {
   void Attach(WaitingInstance& instance) { all_.push_back(&instance); }
   [[nodiscard]] WaitingInstance& At(uint32_t index) const { return *all_[index]; }
 
-  // Whether there is an idle one, and taking it. The one that became idle last is taken first: its
+  // True if an instance is idle; Borrow takes it. The one that became idle last is taken first: its
   // caches are warm.
   [[nodiscard]] bool has_idle() const { return !idle_.empty(); }
   WaitingInstance& Borrow() {
@@ -65,19 +65,19 @@ class WaitingInstances {
 
   [[nodiscard]] bool has_armed() const { return armed_ != nullptr; }
 
-  // What an instance is from now on that has found nothing to do. One that is armed for the shared
-  // queue is woken when that has `rows_wanted` rows.
+  // An instance that has found nothing to do becomes idle or armed. One that is armed for the
+  // shared queue is woken when that has `rows_wanted` rows.
   void BecomeIdle(WaitingInstance& instance);
   void BecomeArmed(WaitingInstance& instance, int64_t until_ns);
   void BecomeArmedForQueue(WaitingInstance& instance, int64_t rows_wanted, int64_t until_ns);
 
-  // By the thread of the instance, with the dispatcher's mutex, which is released meanwhile.
+  // The thread of the instance calls it with the dispatcher's mutex, which is released meanwhile.
   // Returns when the instance was woken, when its time has come, or when all stop.
   void Await(WaitingInstance& instance, Mutex& mutex) NRD_REQUIRES(mutex);
   // The instance waits no longer, if it did.
   void Leave(WaitingInstance& instance);
 
-  // Whether an instance that waits was marked, and until when it waits at most.
+  // True if an instance that waits was marked, and until when it waits at most.
   [[nodiscard]] bool IsWoken(const WaitingInstance& instance) const;
   [[nodiscard]] int64_t WaitsUntilNs(const WaitingInstance& instance) const;
 

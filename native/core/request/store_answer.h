@@ -1,4 +1,4 @@
-// Stores an answer that the response cache did not have, for every runner.
+// Every runner stores with this an answer that the response cache did not have.
 #ifndef NEREID_CORE_REQUEST_STORE_ANSWER_H_
 #define NEREID_CORE_REQUEST_STORE_ANSWER_H_
 

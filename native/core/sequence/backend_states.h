@@ -13,9 +13,9 @@
 
 namespace nereid {
 
-// Belongs to the BatchExecution of one instance. The core knows whose such a state is and where it
-// lies, and never reads it. What a backend gives for a request waits here until it is known whether
-// the request succeeds: then it takes the place of what the sequence had, else it goes back.
+// Belongs to the BatchExecution of one instance. The core knows which sequence owns such a state
+// and where it lies, and never reads it. A backend's state waits here until its request succeeds,
+// and then takes the place of the sequence's; if the request fails it goes back.
 class BackendStates {
  public:
   // `config` outlives this, and its sequences have states of the backend's own.

@@ -13,7 +13,7 @@
 
 namespace nereid {
 
-// Where a sequence stands. The table of events is in ARCHITECTURE.md.
+// The state of a sequence. The table of events is in ARCHITECTURE.md.
 enum class SequenceState : uint8_t {
   kBacklog,  // it has requests and waits for a slot
   kReady,    // it has a slot and requests, none of which executes
@@ -39,7 +39,7 @@ struct Sequence {
   // ones.
   Sequence* previous = nullptr;
   Sequence* next = nullptr;
-  // What it keeps from one request to the next, one tensor a state of the configuration, each with
+  // Tensors that it keeps from one request to the next, one a state of the configuration, each with
   // its buffer; without memory before the first request was executed.
   std::vector<nrd_tensor> states;
   uint64_t state_bytes = 0;  // of these, when it ran last

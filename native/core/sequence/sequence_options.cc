@@ -51,7 +51,7 @@ Status ReadControl(const ModelConfig& config, const nrd_control& control,
   return Status();
 }
 
-// What a sequence begins with: the caller's bytes, or zeros, which for BYTES are empty strings.
+// Reads a sequence's first state: the caller's bytes, or zeros, which for BYTES are empty strings.
 Status ReadInitial(const nrd_state& state, const TensorSpec& input, StateSpec* state_out) {
   const std::string what = "the initial state of '" + input.name + "'";
   uint64_t byte_size = 0;
@@ -149,7 +149,7 @@ Status CheckModes(const nrd_model_options& options, const nrd_sequence_options& 
   return Status();
 }
 
-// What tells of the requests of a batch cannot tell which rows they are.
+// Inputs that tell of the requests of a batch cannot tell which rows they are.
 Status CheckRagged(const ModelConfig& config) {
   const bool ragged = !config.combined_inputs.empty() || config.scatters ||
                       std::any_of(config.inputs.begin(), config.inputs.end(),

@@ -13,7 +13,7 @@ SequencePicker::SequencePicker(const ModelConfig& config)
   chosen_.reserve(sequences_.slots);
 }
 
-// Whether the next requests of both find states of the same shape. Neither is running.
+// True if the next requests of both find states of the same shape. Neither is running.
 bool SequencePicker::SameStates(const Sequence& a, const Sequence& b) const {
   const auto kept = [](const Sequence& sequence, size_t index) -> const nrd_tensor* {
     const bool starts = (sequence.waiting.head->record.flags & NRD_REQUEST_SEQUENCE_START) != 0;
@@ -35,15 +35,15 @@ bool SequencePicker::SameStates(const Sequence& a, const Sequence& b) const {
   return true;
 }
 
-// Whether the caller's batcher, if there is one, lets the request join those that were chosen.
+// True if the caller's batcher, if there is one, lets the request join those that were chosen.
 bool SequencePicker::Includes(const Request& request) const {
   return !config_.batcher ||
          config_.batcher->includes(config_.batcher->context, chosen_.data(),
                                    static_cast<uint32_t>(chosen_.size()), &request.record) != 0;
 }
 
-// Those that cannot share a batch with the oldest one are left out, or end it where order counts.
-// Looks only as far as one batch can reach, and one further to see that it ends there.
+// Sequences that cannot share a batch with the oldest one are left out, or end it where order
+// counts. Looks only as far as one batch can reach, and one further to see that it ends there.
 BatchDecision SequencePicker::Pick(const SequenceList& ready, int64_t now_ns) {
   seen_.clear();
   candidates_.clear();

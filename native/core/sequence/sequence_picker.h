@@ -19,8 +19,8 @@ class SequencePicker {
   // `config` outlives this and has sequences.
   explicit SequencePicker(const ModelConfig& config);
 
-  // How many sequences of the list run together now, or when to look again. The list is ordered by
-  // when their first requests came.
+  // Tells how many sequences of the list run together now, or when to look again. The list is
+  // ordered by when their first requests came.
   BatchDecision Pick(const SequenceList& ready, int64_t now_ns);
   // So many of those that Pick saw, in the order of their rows. They change with the next Pick.
   std::span<Sequence* const> Picked(size_t count);

@@ -57,7 +57,7 @@ Status SequenceQueue::Refuse(const Request& request, std::string_view rule) cons
                                  " to model '" + config_.name + "' " + std::string(rule));
 }
 
-// What may throw comes first: nothing has changed then.
+// Allocation, which may throw, comes first: nothing has changed then.
 Sequence* SequenceQueue::Start(const Request& request) {
   if (unused_ == nullptr) {
     all_.push_back(std::make_unique<Sequence>());
@@ -143,7 +143,7 @@ bool SequenceQueue::AssignSlot(Sequence* sequence) {
   return true;
 }
 
-// Whoever waits longest gets the slot.
+// The sequence that waits longest gets the slot.
 void SequenceQueue::FreeSlot(const Sequence& sequence) {
   slots_.GiveBack(sequence.instance, sequence.slot);
   --active_;
@@ -244,7 +244,7 @@ void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
   batch->resize(kept);
 }
 
-// What becomes of a sequence of which nothing executes any more, and which is in no list.
+// Decides what a sequence does of which nothing executes any more, and which is in no list.
 void SequenceQueue::Rest(Sequence* sequence, int64_t now_ns) {
   if (!sequence->waiting.empty()) {
     MakeReady(sequence);
@@ -365,7 +365,7 @@ WaitingInstance* SequenceQueue::ChooseRoused(WaitingInstances& waiting) {
   return chosen;
 }
 
-// What became ready while the instance was busy roused nobody.
+// Sequences that became ready while the instance was busy roused nobody.
 WaitingInstance* SequenceQueue::ChooseForRest(const WaitingInstance& instance,
                                               WaitingInstances& waiting) {
   if (!ready_[instance.index()].empty()) {

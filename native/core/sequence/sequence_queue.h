@@ -21,11 +21,11 @@
 
 namespace nereid {
 
-// In place of the SharedQueue for models with sequences, which it owns.
+// The queue of a model with sequences, in place of the SharedQueue; it owns the sequences.
 //
 // A sequence has a slot of one instance from when there is a free one until it ends: by its last
 // request, or by idle time. Its requests are executed one after the other, by that instance alone.
-// What takes one of its requests out (a cancellation, an expiry) takes all that wait, because what
+// A cancellation or an expiry that takes one of its requests out takes all that wait, because what
 // comes behind a gap would be computed from another state.
 class SequenceQueue final : public WorkQueue {
  public:

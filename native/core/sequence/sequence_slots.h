@@ -1,4 +1,4 @@
-// Which slots of which instance no sequence has.
+// Knows the slots of each instance that no sequence has.
 #ifndef NEREID_CORE_SEQUENCE_SEQUENCE_SLOTS_H_
 #define NEREID_CORE_SEQUENCE_SEQUENCE_SLOTS_H_
 

@@ -37,7 +37,7 @@ class SequenceTensors {
   // failure the sequence keeps what it had.
   Status Keep(const Request& request, int64_t rows, std::span<const nrd_tensor> outputs) const;
 
-  // What a request finds of a state, as one row: what its sequence kept, or what all begin with.
+  // The state that a request finds, as one row: the one that its sequence kept, or the initial one.
   // Without a reference.
   [[nodiscard]] nrd_tensor StateOf(size_t index, const Request& request) const;
 
