@@ -293,18 +293,18 @@ typedef int32_t (*nrd_lock_pages_fn)(void* context, void* memory, uint64_t byte_
 typedef void (*nrd_unlock_pages_fn)(void* context, void* memory, uint64_t byte_size);
 
 /* From here on `lock_pages` is offered all memory of the pool: what there is during this call, and
- * what the pool takes later on the thread that needs it. What it took is given to `unlock_pages`
- * once, by nrd_runtime_release. Both are called while the pool is locked, so they must not call
- * anything here. NRD_FAILED_PRECONDITION: the runtime has such functions already. */
+ * what the pool takes later on the thread that needs it. Memory that it took is given to
+ * `unlock_pages` once, by nrd_runtime_release. Both are called while the pool is locked, so they
+ * must not call anything here. NRD_FAILED_PRECONDITION: the runtime has such functions already. */
 NRD_API int32_t nrd_runtime_lock_pages(nrd_runtime* runtime, void* context,
                                        nrd_lock_pages_fn lock_pages,
                                        nrd_unlock_pages_fn unlock_pages, nrd_error* error_out);
 
-/* How much of each resource there is, for the executions of all models together. An instance that
- * needs some (nrd_instance_options) executes only while it holds them. An entry with
- * device -1 is about each device, and about what is one for all devices. A resource that is not
- * named here has as much as the instance needs that needs most of it. Once, before models are
- * loaded; NRD_FAILED_PRECONDITION afterwards. */
+/* Sets how much of each resource there is, for the executions of all models together. An instance
+ * that needs some (nrd_instance_options) executes only while it holds them. An entry with device -1
+ * is about each device, and about what is one for all devices. A resource that is not named here
+ * has as much as the instance needs that needs most of it. Once, before models are loaded;
+ * NRD_FAILED_PRECONDITION afterwards. */
 struct nrd_resource;
 NRD_API int32_t nrd_runtime_limit(nrd_runtime* runtime, const struct nrd_resource* resources,
                                   uint32_t count, nrd_error* error_out);
@@ -352,9 +352,9 @@ typedef struct nrd_cache {
 NRD_ASSERT_SIZE(nrd_cache, 24);
 
 /* Once, before models are loaded, and not for a runtime with a cache_byte_limit:
- * NRD_FAILED_PRECONDITION. The cache outlives the runtime. What it fails at counts as a miss. Its
- * entries are not removed with the model: the version, or what the caller puts into it, has to
- * tell them apart. nrd_cache_stats has hits and misses of it, and nothing else. */
+ * NRD_FAILED_PRECONDITION. The cache outlives the runtime. A failure of it counts as a miss. Its
+ * entries are not removed with the model: the version, or what the caller puts into it, has to tell
+ * them apart. nrd_cache_stats has hits and misses of it, and nothing else. */
 NRD_API int32_t nrd_runtime_use_cache(nrd_runtime* runtime, const nrd_cache* cache,
                                       nrd_error* error_out);
 
@@ -420,8 +420,8 @@ typedef struct nrd_request {
    * came with it. The core copies neither. */
   nrd_string id;
   const nrd_value* values;
-  /* What the backend says with the response, besides its outputs (nrd_batch_request_value). The
-   * core's, valid after completion until the next reset or submit; of other responses of a
+  /* Values that the backend sends with the response, besides its outputs (nrd_batch_request_value).
+   * The core's, valid after completion until the next reset or submit; of other responses of a
    * decoupled model, during nrd_respond_fn. */
   const nrd_value* response_values;
   uint32_t value_count;
@@ -439,7 +439,7 @@ NRD_API int32_t nrd_request_acquire(nrd_model* model, nrd_request** request_out,
  * between NRD_PENDING and completion. */
 NRD_API void nrd_request_reset(nrd_request* request);
 
-/* As reset, and the record goes back to the core. */
+/* Resets the record and gives it back to the core. */
 NRD_API void nrd_request_release(nrd_request* request);
 
 /* The answer has left for who asked, so long after the request came from there: what the core did
@@ -455,7 +455,7 @@ NRD_API void nrd_request_drop_outputs(nrd_request* request);
  * shape) and sets data, slab and NRD_TENSOR_SELECTED. A buffer that it held is released. */
 NRD_API int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index);
 
-/* Who gets the answers of a request in place of the runtime's callbacks, under the same rules:
+/* Gets the answers of a request in place of the runtime's callbacks, under the same rules:
  * `complete` for one that submit answered with NRD_PENDING, `respond` for each response of a
  * decoupled model besides the one that completes it (also for a NULL in place of outputs, see
  * nrd_respond_fn). */
@@ -492,7 +492,7 @@ NRD_API int32_t nrd_request_warm_up(nrd_request* request);
  * reset or released meanwhile. The mark stays until nrd_request_reset. */
 NRD_API int32_t nrd_request_cancel(nrd_request* request);
 
-/* Whether cancel was called on a request that is executing; for backends that can stop early. */
+/* 1 if cancel was called on a request that is executing; for backends that can stop early. */
 NRD_API int32_t nrd_request_is_cancelled(const nrd_request* request);
 
 /* Waits for the completion; only for runtimes without a completion callback, and for a record that
@@ -502,8 +502,8 @@ NRD_API int32_t nrd_request_wait(nrd_request* request, int64_t deadline_ns);
 
 /* ---- Backends -------------------------------------------------------------------------------- */
 
-/* What a backend executes. The tensors are valid until execute returns, or until nrd_batch_finish
- * where the backend keeps the batch. */
+/* The requests that a backend executes together. The tensors are valid until execute returns, or
+ * until nrd_batch_finish if the backend keeps the batch. */
 typedef struct nrd_batch {
   uint32_t struct_size;
   uint32_t request_count;
@@ -541,13 +541,13 @@ NRD_API int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_inde
                                          uint64_t byte_size, void** data_out, nrd_error* error_out);
 
 /* For models with NRD_SEQUENCES_ITERATIVE: the request is not answered when execute returns, but
- * executed again, behind those that wait already. What was made of its outputs is dropped; its
+ * executed again, behind those that wait already. Outputs that were made for it are dropped; its
  * state is kept. NRD_FAILED_PRECONDITION for other models. Only within execute. */
 NRD_API int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_index,
                                              nrd_error* error_out);
 
 /* For decoupled models: sends what nrd_batch_request_output made for this request as one of its
- * responses, and leaves its outputs empty for the next, whatever it returns. Those that are there
+ * responses, and leaves its outputs empty for the next, whatever it returns. Outputs that are there
  * when execute returns are its last response; none is needed. NRD_CANCELLED: the request was
  * cancelled or is past its deadline, more is of no use; it ends with NRD_CANCELLED or
  * NRD_DEADLINE_EXCEEDED, because this response is missing. Other threads than execute's may call
@@ -556,9 +556,9 @@ NRD_API int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_ind
                                           nrd_error* error_out);
 
 /* The same with an error in place of outputs: one of the request's responses, behind which others
- * may come. What was made of its outputs is dropped, its values go with the error. A request that
- * is a step of an ensemble, or whose responses nobody gets, fails with the error, and NRD_CANCELLED
- * is returned. */
+ * may come. Outputs made for it are dropped, its values go with the error. A request that is a step
+ * of an ensemble, or whose responses nobody gets, fails with the error, and NRD_CANCELLED is
+ * returned. */
 NRD_API int32_t nrd_batch_request_respond_error(nrd_batch* batch, uint32_t request_index,
                                                 int32_t code, const char* message,
                                                 uint64_t message_size, nrd_error* error_out);
@@ -598,11 +598,11 @@ NRD_API int32_t nrd_batch_request_finish(nrd_batch* batch, uint32_t request_inde
 NRD_API int32_t nrd_batch_request_state(nrd_batch* batch, uint32_t request_index, uint32_t state,
                                         nrd_tensor* found_out, nrd_error* error_out);
 
-/* What the request made of the state, one row. Where this returns NRD_OK, its memory is the core's
- * from here on and goes to release_state later: when the next state takes its place, when the
- * sequence ends, or at once where the request fails. Nothing may be under way any more that writes
- * there. It may be what was found, written over. Once for each request and state; slab and flags
- * of `made` say nothing. Both only within execute. */
+/* Gives the core the state that the request made, one row. If this returns NRD_OK, its memory is
+ * the core's from here on and goes to release_state later: when the next state takes its place,
+ * when the sequence ends, or at once if the request fails. Nothing may be under way any more that
+ * writes there. It may be what was found, written over. Once for each request and state; slab and
+ * flags of `made` say nothing. Both only within execute. */
 NRD_API int32_t nrd_batch_request_keep(nrd_batch* batch, uint32_t request_index, uint32_t state,
                                        const nrd_tensor* made, nrd_error* error_out);
 
@@ -698,8 +698,8 @@ typedef struct nrd_tensor_spec {
   uint32_t flags; /* NRD_SPEC_* */
   uint32_t reshape_rank;
   int64_t dims[NRD_MAX_RANK]; /* without the batch dimension; -1: any size */
-  /* As dims, and with as many elements: the sizes between one -1 and the next have the same
-   * product, so that every -1 here takes the size of its counterpart there. */
+  /* Dims with as many elements: the sizes between one -1 and the next have the same product, so
+   * that every -1 here takes the size of its counterpart there. */
   int64_t reshape[NRD_MAX_RANK];
 } nrd_tensor_spec;
 NRD_ASSERT_SIZE(nrd_tensor_spec, 160);
@@ -727,9 +727,9 @@ NRD_ASSERT_SIZE(nrd_parameter, 32);
 enum {
   NRD_MODEL_NO_INLINE = 1u,
   NRD_MODEL_DYNAMIC_BATCHING = 2u, /* otherwise every request is its own batch */
-  /* What was executed is answered in order of arrival, over all instances; requests that never
-   * run (cancelled, timed out, refused) are answered at once. Rules out inline execution, more than
-   * one priority level, and NRD_TIMEOUT_DELAY. */
+  /* Executed requests are answered in order of arrival, over all instances; requests that never run
+   * (cancelled, timed out, refused) are answered at once. Rules out inline execution, more than one
+   * priority level, and NRD_TIMEOUT_DELAY. */
   NRD_MODEL_PRESERVE_ORDERING = 4u,
   NRD_MODEL_RESPONSE_CACHE = 8u,
   /* A request has any number of responses: see nrd_batch_request_respond. Rules out inline
@@ -746,7 +746,7 @@ enum {
  * ended; those that wait are cancelled.
  *
  * Each response of a decoupled step runs the steps behind it and becomes a response of the
- * ensemble, in the same order; the timeout begins anew for each. What fails is told behind the
+ * ensemble, in the same order; the timeout begins anew for each. A failure is told behind the
  * responses that came before it. Nothing takes values that do not come equally often, such as an
  * input of the ensemble and an output of a decoupled step, or outputs of two such steps. A backend
  * that has to wait because of max_inflight_requests keeps its instance meanwhile. */
@@ -765,7 +765,7 @@ typedef struct nrd_step {
 } nrd_step;
 NRD_ASSERT_SIZE(nrd_step, 32);
 
-/* What a sequence model is told about each row of a batch. */
+/* A sequence model is told this about each row of a batch. */
 enum {
   NRD_CONTROL_START = 0, /* whether the row's request is the first of its sequence */
   NRD_CONTROL_END = 1,   /* the last */
@@ -825,7 +825,7 @@ typedef struct nrd_sequence_options {
 } nrd_sequence_options;
 NRD_ASSERT_SIZE(nrd_sequence_options, 56);
 
-/* What a hidden input says of input `source` over the requests of a batch. Counts are those of
+/* A hidden input says this of input `source` over the requests of a batch. Counts are those of
  * elements. Its first dimension stands in the place of the batch's, so that its dims are none, for
  * ITEM_SHAPE one: how many the source has; without a batch dimension they are -1. It is INT32 or
  * FP32. */
@@ -888,7 +888,7 @@ typedef struct nrd_batcher {
 } nrd_batcher;
 NRD_ASSERT_SIZE(nrd_batcher, 16);
 
-/* What executions of so many rows take, learned from those that there were. */
+/* The time that executions of so many rows take, learned from those that there were. */
 typedef struct nrd_cost_point {
   uint32_t kind; /* of the instances: see nrd_objective */
   uint32_t reserved;
@@ -900,16 +900,16 @@ typedef struct nrd_cost_point {
 } nrd_cost_point;
 NRD_ASSERT_SIZE(nrd_cost_point, 48);
 
-/* In how long requests are to be answered, counted from submit. In place of
+/* The time in which requests are to be answered, counted from submit. In place of
  * NRD_MODEL_DYNAMIC_BATCHING, preferred sizes and max_queue_delay_ns, the model finds out how many
  * rows it executes at once and how long requests wait for others: as many requests as possible are
- * answered in time. Where a request has a deadline that is earlier, that counts for it. Within a
- * priority level the one that has to be answered first comes first.
+ * answered in time. If a request has an earlier deadline, that counts for it. Within a priority
+ * level the one that has to be answered first comes first.
  *
- * A request that cannot make it, as far as what executions took so far says, is refused at once or,
- * when that turns out later, while it waits: NRD_UNAVAILABLE, or NRD_DEADLINE_EXCEEDED where it is
- * its own deadline that it cannot make. Not for ensembles (their steps have objectives), sequences,
- * NRD_MODEL_DECOUPLED, NRD_MODEL_PRESERVE_ORDERING and NRD_TIMEOUT_DELAY. */
+ * A request that cannot make it, judging by the executions so far, is refused at once or, when that
+ * turns out later, while it waits: NRD_UNAVAILABLE, or NRD_DEADLINE_EXCEEDED if it cannot make its
+ * own deadline. Not for ensembles (their steps have objectives), sequences, NRD_MODEL_DECOUPLED,
+ * NRD_MODEL_PRESERVE_ORDERING and NRD_TIMEOUT_DELAY. */
 typedef struct nrd_objective {
   uint64_t latency_ns;   /* above 0 */
   uint32_t quantile_ppm; /* of those that are answered, that many of a million are in time; 0:
@@ -918,8 +918,8 @@ typedef struct nrd_objective {
   /* Models with the same share, such as the processors or a device, execute in turns: the one
    * first that has least time left. Empty: the model shares nothing. */
   nrd_string share;
-  /* What to begin with, such as what nrd_model_cost_curve_read gave of an earlier load. A point
-   * without positive finite numbers, or with a high_ns below its mean_ns, is left out. */
+  /* Costs to begin with, such as those that nrd_model_cost_curve_read gave of an earlier load. A
+   * point without positive finite numbers, or with a high_ns below its mean_ns, is left out. */
   const nrd_cost_point* costs;
   uint32_t cost_count;
   uint32_t reserved;
@@ -973,16 +973,16 @@ typedef struct nrd_model_options {
 } nrd_model_options;
 NRD_ASSERT_SIZE(nrd_model_options, 256);
 
-/* What a model is made of (weights, a graph), opened by its backend, while it is not decided yet
+/* The material of a model (weights, a graph), opened by its backend, while it is not decided yet
  * how it is served. */
 typedef struct nrd_source nrd_source;
 
-/* Of the options only name, version, backend and parameters are used. */
+/* This uses only name, version, backend and parameters of the options. */
 NRD_API int32_t nrd_source_open(nrd_runtime* runtime, const nrd_model_options* options,
                                 nrd_source** source_out, nrd_error* error_out);
 
-/* What the model itself says of its input (output) `index`: `kind` is NRD_TENSOR_INPUT or _OUTPUT.
- * The dims include the batch dimension where there is one; the datatype is NRD_TYPE_INVALID for
+/* Describes input (output) `index` of the model itself: `kind` is NRD_TENSOR_INPUT or _OUTPUT. The
+ * dims include the batch dimension where there is one; the datatype is NRD_TYPE_INVALID for
  * elements that are not supported; NRD_SPEC_OPTIONAL: it has a default. The name is valid as long
  * as the source. NRD_NOT_FOUND: there are no more; NRD_UNIMPLEMENTED: the backend cannot tell. */
 NRD_API int32_t nrd_source_tensor(nrd_source* source, int32_t kind, uint32_t index,
@@ -1012,9 +1012,9 @@ NRD_API int32_t nrd_model_input_index(nrd_model* model, const char* name, uint64
 NRD_API int32_t nrd_model_output_index(nrd_model* model, const char* name, uint64_t name_size,
                                        uint32_t* index_out);
 
-/* What the configuration says of the model's input (output) `index`, hidden ones behind the others;
- * `kind` is NRD_TENSOR_INPUT or _OUTPUT. The name is valid as long as the model. NRD_NOT_FOUND:
- * there are no more. */
+/* Describes input (output) `index` as the model's configuration has it, hidden ones behind the
+ * others; `kind` is NRD_TENSOR_INPUT or _OUTPUT. The name is valid as long as the model.
+ * NRD_NOT_FOUND: there are no more. */
 NRD_API int32_t nrd_model_tensor(nrd_model* model, int32_t kind, uint32_t index,
                                  nrd_tensor_spec* spec_out);
 
@@ -1081,7 +1081,7 @@ typedef struct nrd_sequence_stats {
 NRD_ASSERT_SIZE(nrd_sequence_stats, 64);
 NRD_API void nrd_model_sequence_stats_read(nrd_model* model, nrd_sequence_stats* stats_out);
 
-/* Whether the model knows the sequence: it has started, and has neither ended nor been idle for too
+/* 1 if the model knows the sequence: it has started, and has neither ended nor been idle for too
  * long. `name` where that is not empty, else the number. */
 NRD_API int32_t nrd_model_has_sequence(nrd_model* model, uint64_t id, nrd_string name);
 
@@ -1108,8 +1108,8 @@ NRD_ASSERT_SIZE(nrd_instance_stats, 56);
 NRD_API int32_t nrd_model_instance_stats_read(nrd_model* model, uint32_t instance,
                                               nrd_instance_stats* stats_out);
 
-/* What an objective has a model do now, and what came of it since the model was loaded. Requests
- * that fail otherwise, or that the cache answers, are not counted. */
+/* The present decisions of a model's objective, and their results since the model was loaded.
+ * Requests that fail otherwise, or that the cache answers, are not counted. */
 typedef struct nrd_objective_stats {
   uint32_t struct_size;
   uint32_t quantile_ppm;
@@ -1131,8 +1131,8 @@ NRD_ASSERT_SIZE(nrd_objective_stats, 112);
 /* NRD_NOT_FOUND, and zeros: the model has no objective. */
 NRD_API int32_t nrd_model_objective_read(nrd_model* model, nrd_objective_stats* stats_out);
 
-/* What the model has learned of the cost of executions: by kind, size of a row and rows, ascending.
- * Writes at most `capacity`; count_out is how many there are, 0 without an objective. */
+/* Reads what the model has learned of the cost of executions: by kind, size of a row and rows,
+ * ascending. Writes at most `capacity`; count_out is how many there are, 0 without an objective. */
 NRD_API void nrd_model_cost_curve_read(nrd_model* model, nrd_cost_point* points_out,
                                        uint32_t capacity, uint32_t* count_out);
 
@@ -1149,7 +1149,8 @@ NRD_ASSERT_SIZE(nrd_batch_stats, 56);
 NRD_API void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out,
                                         uint32_t capacity, uint32_t* count_out);
 
-/* What a model occupies. weight_bytes and working_bytes are what its backend tells; 0: unknown. */
+/* The memory that a model occupies. weight_bytes and working_bytes come from its backend; 0:
+ * unknown. */
 typedef struct nrd_memory_stats {
   uint32_t struct_size;
   uint32_t reserved;
