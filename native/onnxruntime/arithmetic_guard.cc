@@ -92,8 +92,8 @@ GuardedStack* OwnStack() {
   return stack;
 }
 
-// Counts the registers of a worker and the words of its stack that refer to the stack of a call.
-// Reads frames of others, between which the sanitizer puts what nobody may read.
+// Counts the registers of a worker and the words of its stack that refer to the stack of a call. It
+// reads frames of other functions, between which the sanitizer puts bytes that nobody may read.
 __attribute__((no_sanitize("address"))) size_t ReferenceCount(const mcontext_t& context,
                                                               uintptr_t worker_frame,
                                                               const GuardedStack& call) {

@@ -4,8 +4,8 @@
 // and the call that it happened in is known to have gone wrong.
 //
 // The handler acts on division instructions of guarded libraries only. Every other SIGFPE goes to
-// who handled the signal before: the JVM lives on it for divisions in Java. Other processors do not
-// trap, so there the guard does nothing.
+// the handler before it: the JVM lives on it for divisions in Java. Other processors do not trap,
+// so there the guard does nothing.
 #ifndef NEREID_ONNXRUNTIME_ARITHMETIC_GUARD_H_
 #define NEREID_ONNXRUNTIME_ARITHMETIC_GUARD_H_
 
@@ -47,9 +47,9 @@ class ArithmeticWatch {
 
 // Lives as long as a thread that works for calls of other threads into guarded libraries, in its
 // first function. When a division faults there, the call that it works for is the one that its
-// stack refers to most: who shares a loop out keeps the loop's counter on its own stack, and who
-// helps has the counter's address on his. If the stack refers to no call, all calls that are under
-// way have faulted.
+// stack refers to most: a thread that shares a loop out keeps the loop's counter on its own stack,
+// and a helper has the counter's address on its. If the stack refers to none, all calls under way
+// have faulted.
 class GuardedWorker {
  public:
   [[gnu::always_inline]] GuardedWorker() : GuardedWorker(__builtin_frame_address(0)) {}

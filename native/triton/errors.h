@@ -45,8 +45,8 @@ inline TRITONSERVER_Error* NewError(const Status& status) {
   return status.ok() ? nullptr : NewErrorOf(status);
 }
 
-// Makes a status of an error. The first leaves it with the plug-in, the second deletes it. OK for
-// NULL.
+// Makes a status of an error: the first leaves it to the plug-in, the second deletes it. NULL is
+// OK.
 Status StatusOf(TRITONSERVER_Error* error);
 Status TakeStatus(TRITONSERVER_Error* error);
 

@@ -102,8 +102,8 @@ enum {
   NRT_HOST_CHECKED = 1u
 };
 
-/* Before everything else. The call copies what `host` points to; the context and the runtime
- * outlive all plug-ins. Another host may take its place when all plug-ins are closed. */
+/* Call it before everything else. The call copies what `host` points to; the context and the
+ * runtime outlive all plug-ins. Another host may take its place when all plug-ins are closed. */
 NRD_API int32_t nrt_start(const nrt_host* host, nrd_error* error_out);
 
 /* The least important level that is logged, as in nrd_log_fn; 2 at first. `verbosity`: of level 3,
@@ -160,8 +160,7 @@ NRD_API int32_t nrt_model_ready(uint64_t load, nrd_error* error_out);
 NRD_API int32_t nrt_model_configure(uint64_t load, nrd_string config, nrd_error* error_out);
 
 /* Functions by which a model's backend says which requests go together (ModelBatch…), for the
- * `batcher` of nrd_model_options: by nereid.load, after nrd_source_open. NRD_NOT_FOUND: it does not
- * say. */
+ * `batcher` of nrd_model_options: by nereid.load, after nrd_source_open. NRD_NOT_FOUND: none. */
 NRD_API int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* error_out);
 
 /* For a model whose drain ended with NRD_DEADLINE_EXCEEDED: fails the requests that its backend

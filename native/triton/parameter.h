@@ -41,7 +41,7 @@ class Parameter : public Handle {
   [[nodiscard]] const void* value() const;
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // The value for the core and the control plane: bytes are a text there. Valid as long as this.
+  // The value for the core and the control plane: bytes are a text there. Lives as long as this.
   [[nodiscard]] nrd_value AsValue() const;
 
   // Makes it a plug-in's, who deletes it.

@@ -24,7 +24,7 @@ class PinnedModel {
   PinnedModel(const PinnedModel&) = delete;
   PinnedModel& operator=(const PinnedModel&) = delete;
 
-  // version -1: the one that a client gets who names none. A missing model is an error in the words
+  // version -1: the version for clients that name none. A missing model is an error in the words
   // that a client gets.
   Status Acquire(std::string_view name, int64_t version, const SequenceOf& sequence = {});
   void Release();

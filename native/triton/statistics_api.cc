@@ -8,7 +8,7 @@
 namespace nereid::triton {
 
 // Statistics of a response of a decoupled model. The core's statistics are about requests and
-// batches, so these are looked at and go nowhere.
+// batches, so these are checked and dropped.
 class ResponseStatistics : public Handle {
  public:
   static constexpr Kind kKind = Kind::kResponseStatistics;

@@ -30,9 +30,9 @@ class BatchInputs {
   // `account`: whom the bytes are counted for. All outlive this.
   BatchInputs(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
 
-  // Puts together what there is of `requests`, which have so many rows, and points `seen_out` at
-  // it. `sequences`: of a model that has some, else null. The inputs made hold the references to
-  // their buffers until Drop, also when this fails.
+  // Puts together the inputs of `requests`, which have so many rows, and points `seen_out` at them.
+  // `sequences`: a sequence model's, else null. The inputs made hold the references to their
+  // buffers until Drop, also when this fails.
   Status Gather(std::span<Request* const> requests, int64_t rows, SequenceTensors* sequences,
                 const nrd_tensor** seen_out) {
     if (requests.size() == 1 && !config_.reshapes_inputs && !config_.core_gathers) {

@@ -71,8 +71,7 @@ class DetachedBatch {
  private:
   Instance& instance_;
   Owner& owner_;
-  // The status that execute returned; the thread that closes the batch writes it, the one that ends
-  // it reads it.
+  // The status of execute: the closer of the batch writes it, the thread that ends it reads it.
   int32_t code_ = NRD_OK;
   nrd_error error_{};
 

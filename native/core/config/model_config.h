@@ -41,7 +41,7 @@ struct TensorSpec {
   [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
     return reshape ? *reshape : dims;
   }
-  // Writes it as the C ABI has it, with a name that is this one's.
+  // Writes it for the C ABI; the name that it writes is this object's.
   void Write(nrd_tensor_spec* spec_out) const;
 };
 
@@ -56,8 +56,7 @@ struct InstanceOptions {
 struct ModelConfig {
   std::string name;
   std::string version;
-  // All that the backend sees. The visible ones, which requests have, come first; the others are
-  // hidden.
+  // All that the backend sees: first the visible ones, which requests have, then the hidden ones.
   std::vector<TensorSpec> inputs;
   std::vector<TensorSpec> outputs;
   uint32_t visible_inputs = 0;

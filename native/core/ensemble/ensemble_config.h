@@ -59,9 +59,8 @@ struct EnsembleGraph {
   std::vector<uint32_t> outputs;  // the value that is each of the ensemble's outputs
   std::vector<FittedOutput> fitted_outputs;
 
-  // If the last step is a decoupled one: the graph that each of its responses passes through, whose
-  // inputs are that step's outputs and whose outputs are the ensemble's. This graph has no outputs
-  // then.
+  // If the last step is a decoupled one: the graph that each of its responses passes through, from
+  // that step's outputs to the ensemble's. This graph has no outputs then.
   std::unique_ptr<EnsembleGraph> behind = nullptr;
   std::string inputs_where = {};  // of such a graph: the `where` of the step that its inputs are of
 };

@@ -40,9 +40,9 @@ constexpr size_t kLow = 3;
 // The share of executions that take less than the low one, and than the mean, if they differ much.
 constexpr double kShareOfLow = 0.2;
 constexpr double kShareOfMean = 0.6;
-// The factor of a size's weight after an execution that has nothing to do with its past.
+// A surprise multiplies the weight of its size by this.
 constexpr double kDoubted = 0.8;
-// The factor of a size's weight while others execute: after thousands it is tried again.
+// Executions of others multiply a size's weight by this: after thousands it is tried again.
 constexpr double kForgotten = 0.9995;
 constexpr double kLeastWeight = 0.5;
 // Few executions of a size do not make it dearer in proportion than the size below, but a little
@@ -150,7 +150,7 @@ void CostCurve::Update(Size& size, double rows, double duration_ns) {
     size.weight += 1;
     return;
   }
-  // A deviation counts as far as deviations of this size usually go.
+  // A deviation counts only up to a few times the usual one of this size.
   const double reach = std::max(4 * size.spread, 0.05);
   if (IsSurprise(duration_ns / size.mean_ns)) {
     size.weight *= kDoubted;

@@ -17,7 +17,7 @@ namespace nereid {
 // once: the median of what the last three executions say, so that two that agree are believed and
 // one alone is not; of the last seven or fifteen where more stick out. A machine on which others
 // are at work, such as the frontends under load, does not make all sizes slower alike, and some
-// were learned before and some since: after a change all have to prove themselves again.
+// sizes were learned before and some since: after a change all have to prove themselves again.
 //
 // Only the product of the two is ever measured, so noise could drag them apart without end, and
 // with them every size that is not executed at the moment. Therefore the machine is never taken to

@@ -215,8 +215,7 @@ void ObjectiveControl::Sent(uint64_t outside_ns) {
   outside_ns_ = std::clamp(outside_ns_, 0.0, kMostOutside * latency);
 }
 
-// If rows differ in size, nothing is planned before one came: nothing is said of a size that no
-// request has.
+// Plans for no size that no request has: if rows differ in size, for none before one came.
 void ObjectiveControl::Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out) {
   const CostCurve* const curve = planned_ == nullptr ? curves_.Find(KindOf(0), 0) : planned_;
   if (curve != nullptr) {

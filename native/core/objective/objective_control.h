@@ -49,7 +49,7 @@ class ObjectiveControl {
   // A request spent so long before it came here and after its answer went.
   void Sent(uint64_t outside_ns);
 
-  // Reads the present decisions. `waiting_rows` in the queue.
+  // Reads the present decisions, with `waiting_rows` in the queue.
   void Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out);
   uint32_t ReadCurve(nrd_cost_point* points_out, uint32_t capacity) const {
     return curves_.Read(points_out, capacity);

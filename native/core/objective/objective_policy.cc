@@ -15,7 +15,8 @@ constexpr double kHeadroom = 1.05;
 constexpr double kWildHeadroom = 4;
 constexpr double kWildCaution = -1;
 constexpr double kNearly = 0.8;
-// The part of the latency that a request may wait for company there, and the most executions.
+// The least and the most part of the latency, and the most executions, that a request may wait
+// there.
 constexpr double kPatience = 0.3;
 constexpr double kMostPatience = 0.5;
 constexpr double kMostWait = 4;

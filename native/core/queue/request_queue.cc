@@ -112,9 +112,8 @@ Request* RequestQueue::After(const Request* request) const {
   return FirstFrom(request->level + 1);
 }
 
-// A request's own timeout can shorten the model's, never lengthen it. If the model lets requests
-// take part in its policy, the policy's action follows; if not, the client's limit still binds and
-// ends in an error.
+// A request's own timeout can shorten the model's, never lengthen it. It has the policy's action if
+// the model lets requests take part in its policy; otherwise it still binds, and ends in an error.
 void SetExpiries(const QueuePolicy& policy, Request& request) {
   const int64_t now_ns = request.enqueue_ns;
   uint64_t policy_timeout_ns = policy.default_timeout_ns;

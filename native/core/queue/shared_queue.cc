@@ -74,7 +74,7 @@ RequestList SharedQueue::TakeAll() {
   return all;
 }
 
-// The armed instance waits because of requests of which some are gone, or will not come.
+// The armed instance's wait was computed from requests that are partly gone, or will not come.
 WaitingInstance* SharedQueue::ChooseForChange(WaitingInstances& waiting) {
   return waiting.has_armed() || !queue_.empty() ? waiting.ChooseToWake() : nullptr;
 }

@@ -41,8 +41,7 @@ class WaitingInstances {
   void Attach(WaitingInstance& instance) { all_.push_back(&instance); }
   [[nodiscard]] WaitingInstance& At(uint32_t index) const { return *all_[index]; }
 
-  // True if an instance is idle; Borrow takes it. The one that became idle last is taken first: its
-  // caches are warm.
+  // True if an instance is idle; Borrow takes the last that became idle: its caches are warm.
   [[nodiscard]] bool has_idle() const { return !idle_.empty(); }
   WaitingInstance& Borrow() {
     WaitingInstance& instance = *idle_.back();

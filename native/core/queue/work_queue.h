@@ -26,8 +26,7 @@ class WorkQueue {
 
   // ---- What comes ----
 
-  // True if an instance that is idle would execute the request at once, so that it need not come in
-  // here.
+  // True if an idle instance would execute the request at once, so that it need not come in here.
   [[nodiscard]] virtual bool PassesBy(Request& request, int64_t now_ns) = 0;
   // Fails, with nothing changed, where the request may not wait; throws when it is out of memory.
   virtual Status Push(Request& request, int64_t now_ns) = 0;
@@ -37,8 +36,7 @@ class WorkQueue {
 
   // ---- What runs ----
 
-  // Tells how many requests the instance executes now, or when to look again; Take, right after
-  // that, takes them.
+  // Tells how many requests the instance executes now, or when to look again; Take follows at once.
   virtual BatchDecision Decide(uint32_t instance, int64_t now_ns) = 0;
   virtual void Take(size_t count, std::vector<Request*>* batch) = 0;
   // For what Take gave in a model with sequences, when it has been executed and before it is

@@ -65,8 +65,7 @@ struct alignas(64) Request {
   // NULL: the runtime's.
   void (*continuation)(Request& request);
   void* continuation_context;
-  // Takes the responses of an ensemble's step in place of the runtime's callback; NULL: there is
-  // none.
+  // Takes the responses of an ensemble's step in place of the runtime's callback; NULL: none.
   ResponseSink* sink;
   // The caller's; NULL: the runtime's callbacks are.
   const nrd_receiver* receiver;

@@ -156,8 +156,7 @@ Status Dispatcher::Enqueue(Request& request, int64_t now_ns) {
   return Status();
 }
 
-// If one instance executes the request next, and is idle, this thread executes it there; null: the
-// instance does.
+// If one instance executes the request next, and is idle, this thread executes it there; else null.
 Instance* Dispatcher::BorrowHome(const Request& request, int64_t now_ns) {
   WaitingInstance* const home = queue_->HomeOf(request, waiting_);
   if (home == nullptr || !waiting_.IsIdle(*home) ||

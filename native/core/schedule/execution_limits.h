@@ -41,7 +41,7 @@ class SharedLimiter final : private RateLimiter::Observer {
   // Returns when the member waits no more.
   void Await(Member& member) NRD_EXCLUDES(mutex_);
 
-  // Reads the needs of now, `capacity` resources at most; returns how many there are.
+  // Reads the resources that some instance needs, `capacity` at most; returns how many there are.
   uint32_t ReadResources(nrd_resource_stats* stats_out, uint32_t capacity) NRD_EXCLUDES(mutex_);
   void ReadInstance(const Member& member, nrd_instance_stats* stats_out) NRD_EXCLUDES(mutex_);
 
@@ -54,8 +54,8 @@ class SharedLimiter final : private RateLimiter::Observer {
   RateLimiter limiter_ NRD_GUARDED_BY(mutex_);
 };
 
-// The instances of one model in it. They are named by their index. If no instance needs anything,
-// all of this is one branch.
+// The instances of one model in the shared limiter, named by their index. If no instance needs
+// anything, all of this is one branch.
 class ExecutionLimits {
  public:
   ExecutionLimits(SharedLimiter& limiter, const ModelConfig& config);
@@ -66,8 +66,8 @@ class ExecutionLimits {
   // True if some instance needs anything.
   [[nodiscard]] bool any() const { return limited_; }
 
-  // Before and after everything else. Open fails if there is too little for some instance. Close
-  // may be called twice.
+  // Open comes before everything else, and fails if there is too little for some instance. Close
+  // comes after it, and may be called twice.
   Status Open();
   void Close();
 

@@ -38,7 +38,7 @@ class SequenceTensors {
   Status Keep(const Request& request, int64_t rows, std::span<const nrd_tensor> outputs) const;
 
   // The state that a request finds, as one row: the one that its sequence kept, or the initial one.
-  // Without a reference.
+  // It holds no reference.
   [[nodiscard]] nrd_tensor StateOf(size_t index, const Request& request) const;
 
   [[nodiscard]] const std::vector<StateSpec>& states() const { return sequences_.states; }

@@ -421,8 +421,8 @@ typedef struct nrd_request {
   nrd_string id;
   const nrd_value* values;
   /* Values that the backend sends with the response, besides its outputs (nrd_batch_request_value).
-   * The core's, valid after completion until the next reset or submit; of other responses of a
-   * decoupled model, during nrd_respond_fn. */
+   * They are the core's, valid after completion until the next reset or submit; for other responses
+   * of a decoupled model, during nrd_respond_fn. */
   const nrd_value* response_values;
   uint32_t value_count;
   uint32_t response_value_count;
@@ -455,10 +455,9 @@ NRD_API void nrd_request_drop_outputs(nrd_request* request);
  * shape) and sets data, slab and NRD_TENSOR_SELECTED. A buffer that it held is released. */
 NRD_API int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index);
 
-/* Gets the answers of a request in place of the runtime's callbacks, under the same rules:
- * `complete` for one that submit answered with NRD_PENDING, `respond` for each response of a
- * decoupled model besides the one that completes it (also for a NULL in place of outputs, see
- * nrd_respond_fn). */
+/* Gets a request's answers in place of the runtime's callbacks, by the same rules: `complete` for
+ * one that submit answered with NRD_PENDING, `respond` for each response of a decoupled model but
+ * the one that completes it (also NULL in place of outputs: see nrd_respond_fn). */
 typedef struct nrd_receiver {
   void* context;
   void (*complete)(void* context, nrd_request* request);
@@ -556,9 +555,8 @@ NRD_API int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_ind
                                           nrd_error* error_out);
 
 /* The same with an error in place of outputs: one of the request's responses, behind which others
- * may come. Outputs made for it are dropped, its values go with the error. A request that is a step
- * of an ensemble, or whose responses nobody gets, fails with the error, and NRD_CANCELLED is
- * returned. */
+ * may come. Outputs made for it are dropped, its values go with the error. An ensemble's step, or a
+ * request whose responses nobody gets, fails with the error, and this returns NRD_CANCELLED. */
 NRD_API int32_t nrd_batch_request_respond_error(nrd_batch* batch, uint32_t request_index,
                                                 int32_t code, const char* message,
                                                 uint64_t message_size, nrd_error* error_out);
@@ -825,10 +823,9 @@ typedef struct nrd_sequence_options {
 } nrd_sequence_options;
 NRD_ASSERT_SIZE(nrd_sequence_options, 56);
 
-/* A hidden input says this of input `source` over the requests of a batch. Counts are those of
- * elements. Its first dimension stands in the place of the batch's, so that its dims are none, for
- * ITEM_SHAPE one: how many the source has; without a batch dimension they are -1. It is INT32 or
- * FP32. */
+/* A hidden input says this of input `source` over the requests of a batch. Counts count elements.
+ * Its first dimension stands in the place of the batch's, so that its dims are none, for ITEM_SHAPE
+ * one: how many the source has; without a batch dimension they are -1. It is INT32 or FP32. */
 enum {
   NRD_COMBINE_ELEMENT_COUNT = 0,                       /* of each request */
   NRD_COMBINE_ACCUMULATED_ELEMENT_COUNT = 1,           /* of each request and those before it */
@@ -973,11 +970,10 @@ typedef struct nrd_model_options {
 } nrd_model_options;
 NRD_ASSERT_SIZE(nrd_model_options, 256);
 
-/* The material of a model (weights, a graph), opened by its backend, while it is not decided yet
- * how it is served. */
+/* A model's weights and graph, opened by its backend before it is decided how they are served. */
 typedef struct nrd_source nrd_source;
 
-/* This uses only name, version, backend and parameters of the options. */
+/* Uses only name, version, backend and parameters of the options. */
 NRD_API int32_t nrd_source_open(nrd_runtime* runtime, const nrd_model_options* options,
                                 nrd_source** source_out, nrd_error* error_out);
 
@@ -1149,8 +1145,7 @@ NRD_ASSERT_SIZE(nrd_batch_stats, 56);
 NRD_API void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out,
                                         uint32_t capacity, uint32_t* count_out);
 
-/* The memory that a model occupies. weight_bytes and working_bytes come from its backend; 0:
- * unknown. */
+/* The memory of a model. Its backend tells weight_bytes and working_bytes; 0: unknown. */
 typedef struct nrd_memory_stats {
   uint32_t struct_size;
   uint32_t reserved;

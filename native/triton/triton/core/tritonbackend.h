@@ -4,7 +4,7 @@
  * "triton/core/tritonbackend.h".
  *
  * A pointer that is given out lives as long as the object that was asked, unless it says otherwise.
- * Results may be asked for by NULL where more than one is given out. */
+ * A caller may pass NULL for a result that it does not want if a function gives several. */
 #ifndef NEREID_TRITON_CORE_TRITONBACKEND_H_
 #define NEREID_TRITON_CORE_TRITONBACKEND_H_
 

@@ -1,5 +1,5 @@
-/* Functions that repository agents made for Triton use and offer: names, numbers and signatures as
- * Triton publishes them for version 0.1 of its agent interface. An agent is a shared library
+/* Functions that Triton's repository agents use and offer: names, numbers and signatures as Triton
+ * publishes them for version 0.1 of its agent interface. An agent is a shared library
  * libtritonrepoagent_NAME.so; it sees a model before it is loaded and may put other files in its
  * place.
  *
