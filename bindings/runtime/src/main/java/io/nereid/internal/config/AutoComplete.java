@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Fills in what a configuration leaves out and the model's own file tells. What the configuration
- * does say of tensors is held against the file at the same time.
+ * Fills in the fields that a configuration leaves out and the model's own file tells. Tensors that
+ * the configuration does describe are checked against the file at the same time.
  */
 final class AutoComplete {
 
@@ -48,7 +48,7 @@ final class AutoComplete {
     return new AutoComplete(root, signature, defaultMaxBatchSize).complete();
   }
 
-  /** What a configuration leaves out that the model may tell; empty when that is nothing. */
+  /** Returns the fields that a configuration leaves out and the model may tell. */
   static List<String> missing(ConfigNode root) {
     ModelConfig config = root.as(ModelConfig.class);
     List<String> missing = new ArrayList<>();
@@ -103,7 +103,7 @@ final class AutoComplete {
 
   // ---- The batch -------------------------------------------------------------------------------
 
-  /** What is written stays, and dims that are written are meant with or without a batch. */
+  /** Returns the written size, or else the most that tensors, model and default allow. */
   private int maxBatchSize(int defaultMaxBatchSize) {
     if (!tellsMaxBatchSize(root)) {
       return config.getMaxBatchSize();
@@ -203,7 +203,7 @@ final class AutoComplete {
   // ---- What is configured must be what the model has
   // ----------------------------------------------
 
-  /** What the core makes for sequences must be what the model takes, as well. */
+  /** Checks that the model takes the tensors that the core makes for sequences. */
   private void checkSequences() {
     ConfigNode sequences = root.child(ModelConfig.SEQUENCE_BATCHING_FIELD_NUMBER);
     for (ConfigNode node : sequences.children(ModelSequenceBatching.CONTROL_INPUT_FIELD_NUMBER)) {

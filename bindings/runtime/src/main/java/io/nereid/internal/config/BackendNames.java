@@ -17,7 +17,7 @@ final class BackendNames {
   private static final String PYTORCH = "pytorch";
   private static final String TENSORFLOW = "tensorflow";
 
-  /** In place of a backend, where the model is a graph of others. */
+  /** The name in place of a backend, for a model that is a graph of others. */
   static final String ENSEMBLE = "ensemble";
 
   /** The core's, which run on the processor. */
@@ -46,7 +46,7 @@ final class BackendNames {
     }
   }
 
-  /** In the order in which they are looked for. */
+  /** The usual files of backends, in the order in which they are looked for. */
   private static final List<Usual> USUAL =
       List.of(
           new Usual(ONNXRUNTIME, "onnxruntime_onnx", "model.onnx"),
@@ -63,7 +63,7 @@ final class BackendNames {
    */
   record Found(String name, boolean configured, boolean plugin) {
 
-    /** One that is no plug-in. */
+    /** A backend that is no plug-in. */
     Found(String name, boolean configured) {
       this(name, configured, false);
     }
@@ -135,8 +135,8 @@ final class BackendNames {
   }
 
   /**
-   * What the backend is given as its model: a file, or, for backends that have no usual name for
-   * one, the version's directory.
+   * Returns the path that the backend opens as its model: a file, or, for backends that have no
+   * usual name for one, the version's directory.
    */
   static Path modelPath(ConfigNode root, Found backend, Path versionDirectory) {
     String configured = root.as(ModelConfig.class).getDefaultModelFilename();

@@ -30,7 +30,7 @@ final class BatchTensorReader {
     reader.outputs().forEach(spec::batchOutput);
   }
 
-  /** What the targets of a configuration are called. */
+  /** Returns the names of the targets of a configuration's batch inputs. */
   static List<String> inputTargets(ModelConfig config) {
     return config.getBatchInputList().stream()
         .flatMap(input -> input.getTargetNameList().stream())

@@ -13,22 +13,25 @@ final class ConfigFields {
 
   private ConfigFields() {}
 
-  /** For a field that the message does not have. */
+  /** Returns the text about a field that the message does not have. */
   static String unknown(Descriptor message, String field) {
     List<String> known = message.getFields().stream().map(FieldDescriptor::getName).toList();
     return message.getName() + " has no field '" + field + "'" + Names.hint("it has", field, known);
   }
 
   /**
-   * The same by the message's name as the parser of text has it, such as {@code
-   * ModelRateLimiter.Resource}.
+   * Returns the text about an unknown field, by the message's name as the parser of text has it,
+   * such as {@code ModelRateLimiter.Resource}.
    */
   static String unknown(String message, String field) {
     Descriptor found = message(message);
     return found == null ? message + " has no field '" + field + "'" : unknown(found, field);
   }
 
-  /** For a name that an enumeration does not have, such as {@code ModelInstanceGroup.Kind}. */
+  /**
+   * Returns the text about a name that an enumeration does not have, such as {@code
+   * ModelInstanceGroup.Kind}.
+   */
   static String unknownValue(String type, String name) {
     int dot = type.lastIndexOf('.');
     Descriptor around = dot < 0 ? null : message(type.substring(0, dot));

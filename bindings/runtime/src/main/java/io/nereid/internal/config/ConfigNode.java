@@ -59,7 +59,7 @@ record ConfigNode(
     return new ConfigNode(message, WrittenMessages.Member.NONE, source, source.shown());
   }
 
-  /** The same places for a message that holds more. */
+  /** Returns a node with the same places for a message that holds more. */
   ConfigNode withMessage(Message completed) {
     return new ConfigNode(completed, written, source, place);
   }
@@ -136,23 +136,26 @@ record ConfigNode(
     return written.all().isWritten(written.index(), field, element);
   }
 
-  /** Where a value of a field is; of a list that is written in brackets, the list's beginning. */
+  /**
+   * Returns the place of a field's value; for a list that is written in brackets, the list's
+   * beginning.
+   */
   String place(FieldDescriptor field, int element) {
     TextFormatParseLocation found = written.all().location(written.index(), field, element);
     return found.equals(TextFormatParseLocation.EMPTY) ? place : source.place(found);
   }
 
-  /** For a value that cannot be used. */
+  /** The exception for an element of a field that cannot be used. */
   NereidException invalid(int number, int index, String text) {
     return failure(StatusCode.INVALID_ARGUMENT, place(field(number), index), text);
   }
 
-  /** For a value that cannot be used. */
+  /** The exception for a value of a field that cannot be used. */
   NereidException invalid(int number, String text) {
     return invalid(number, 0, text);
   }
 
-  /** For what is wrong with the message as a whole. */
+  /** The exception for a message that is wrong as a whole. */
   NereidException invalid(String text) {
     return failure(StatusCode.INVALID_ARGUMENT, place, text);
   }

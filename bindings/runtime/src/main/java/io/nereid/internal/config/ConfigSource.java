@@ -6,16 +6,16 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 
-/** Where a configuration was written, and how messages name places in it. */
+/** The text that a configuration was written in, with the names of its places in messages. */
 sealed interface ConfigSource {
 
-  /** How messages name the whole. */
+  /** The name of the whole configuration in messages. */
   String shown();
 
-  /** What its values are said to come from. */
+  /** The origin that the values of the configuration are said to have. */
   Origin origin();
 
-  /** How messages name a place. */
+  /** Returns the name of a place in messages. */
   String place(TextFormatParseLocation location);
 
   /** Text in a file, or in none: a model without a configuration has no places either. */
@@ -49,11 +49,11 @@ sealed interface ConfigSource {
   }
 
   /**
-   * Where a value is in JSON. It is kept as steps that values have in common: there is one for
-   * every value, and keys may be long.
+   * The path of a value in JSON. Paths share their first steps: there is a path for every value,
+   * and keys may be long.
    *
-   * @param outer where it is in; null for the whole
-   * @param step what leads from there to it, as in messages
+   * @param outer the path of the object or list around the value; null for the whole document
+   * @param step the field, index or key that leads from there to the value, as messages write it
    */
   record JsonPath(JsonPath outer, String step) {
 

@@ -100,7 +100,7 @@ record ConfigTensor(
         "");
   }
 
-  /** How messages name it. */
+  /** The name of the tensor in messages. */
   String shown() {
     return kind + " '" + name + "'";
   }
@@ -115,7 +115,7 @@ record ConfigTensor(
     return readType(node, number("data_type"), type);
   }
 
-  /** For a value of a field that cannot be used. */
+  /** The exception for a value of a field that cannot be used. */
   NereidException invalid(String field, String text) {
     return node.invalid(number(field), text);
   }

@@ -14,7 +14,7 @@ import java.util.Set;
 /** Lists the values of a configuration, each with where it came from. */
 final class ConfigValues extends ConfigWalk {
 
-  /** What is of interest although it is 0 or false. */
+  /** The fields that are shown although they are 0 or false. */
   private static final Set<String> ALWAYS_SHOWN =
       Set.of(
           "ModelConfig.max_batch_size",

@@ -98,7 +98,7 @@ final class ControlReader {
     return Optional.empty();
   }
 
-  /** For a name that another control has, or an input. */
+  /** Returns the text about a name that another control has, or an input. */
   private String twice(String name) {
     return "sequence batching control tensor '"
         + name

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 
 /**
- * Reads {@code ensemble_scheduling}. Whether the steps fit together is checked later, when their
+ * Reads {@code ensemble_scheduling}. The check that the steps fit together comes later, when their
  * models are loaded.
  */
 final class EnsembleReader {
@@ -59,7 +59,7 @@ final class EnsembleReader {
     return most;
   }
 
-  /** What has no meaning where there is no backend, no instance and no queue. */
+  /** Refuses the settings that have no meaning without a backend, an instance or a queue. */
   private void checkCompany() {
     if (!config.getBackend().isEmpty() && !config.getBackend().equals(BackendNames.ENSEMBLE)) {
       throw root.invalid(

@@ -14,13 +14,13 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * What becomes of configuration fields that Nereid does not act on: refused where leaving them out
- * would change a model's answers, else ignored with a warning. All other fields are supported; a
- * test holds the list in docs/model-repository.md against this one.
+ * The rules for configuration fields that Nereid does not act on: such a field is refused if
+ * leaving it out would change a model's answers, else ignored with a warning. All other fields are
+ * supported; a test holds the list in docs/model-repository.md against this one.
  */
 final class FieldRules {
 
-  /** What a field does that is set. */
+  /** The consequence of setting a field. */
   enum Effect {
     IGNORED,
     REFUSED

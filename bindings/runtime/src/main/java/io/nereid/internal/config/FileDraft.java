@@ -13,14 +13,15 @@ import java.util.Optional;
 final class FileDraft {
 
   /**
-   * What a file gets that can batch, unless more is set: nobody wrote down a size for it, and who
-   * has only the file expects its free first dimension to take a request of some rows.
+   * The largest batch of a model that is a file and can batch, unless more is set: nobody wrote
+   * down a size for it, and users of a bare file expect its free first dimension to take a request
+   * of some rows.
    */
   private static final int MAX_BATCH_SIZE = 64;
 
   private FileDraft() {}
 
-  /** What a model with a batch dimension gets that tells no size. */
+  /** Returns the largest batch of a model that has a batch dimension and tells no size. */
   static int maxBatchSize(ModelFiles files, ReadOptions options) {
     return files.file().isEmpty()
         ? options.defaultMaxBatchSize()
@@ -53,7 +54,7 @@ final class FileDraft {
         reader, spec, List.of("input", "output"), most, Optional.of(spec), LoadTimes.NONE);
   }
 
-  /** What the program said, with what the file told. */
+  /** Returns the program's specification, completed with what the file told. */
   static ModelDraft.Whole complete(ModelSpec given, ModelSpec told) {
     if (given.maxBatchSize() > 0 && told.maxBatchSize() == 0) {
       throw new NereidException(

@@ -20,7 +20,10 @@ final class JsonScalars {
 
   private static final int MAX_LENGTH = 100;
 
-  /** What always fits 32 bits: nearly all numbers, and the large lists of those who mean harm. */
+  /**
+   * Matches numbers that always fit 32 bits: nearly all numbers, and those in the huge lists of
+   * malicious requests.
+   */
   private static final Pattern SMALL = Pattern.compile("-?[0-9]{1,9}");
 
   private static final Pattern DECIMAL = Pattern.compile("-?[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?");

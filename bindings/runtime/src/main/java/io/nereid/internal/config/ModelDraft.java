@@ -30,8 +30,9 @@ public sealed interface ModelDraft
   Optional<Ensemble> ensemble();
 
   /**
-   * What it would be served with, as far as that is known without the model: what is written, and
-   * defaults. Empty when there is no configuration to tell.
+   * The configuration that the model would be served with, as far as that is known without the
+   * model: the written values and the defaults. It is empty when the configuration could not be
+   * read.
    */
   Optional<ModelConfiguration> configuration();
 
@@ -43,10 +44,13 @@ public sealed interface ModelDraft
    */
   Whole complete(Optional<ModelSignature> signature);
 
-  /** How long reading and understanding its directory took. */
+  /** The time that reading the directory and understanding the configuration took. */
   LoadTimes times();
 
-  /** The same, with how long reading and understanding its directory took. */
+  /**
+   * Returns this draft with the time that reading the directory and understanding the configuration
+   * took.
+   */
   ModelDraft timed(LoadTimes times);
 
   /**
@@ -84,7 +88,9 @@ public sealed interface ModelDraft
       return this;
     }
 
-    /** The same for an ensemble whose steps decide that, whatever is written. */
+    /**
+     * Returns this draft, decoupled or not as the steps of an ensemble decide, whatever is written.
+     */
     public Whole withDecoupled(boolean decoupled) {
       return decoupled == spec.decoupled()
           ? this
@@ -206,14 +212,14 @@ public sealed interface ModelDraft
     return reader.root().invalid(lacks + ", and " + why + ": add it");
   }
 
-  /** What a program describes. */
+  /** Returns the draft of a model that a program describes. */
   static ModelDraft of(ModelSpec spec) {
     return FileDraft.isMeant(spec)
         ? FileDraft.of(spec)
         : new Whole(spec, ProtobufConfiguration.of(spec), LoadTimes.NONE);
   }
 
-  /** What a configuration says of one version. */
+  /** Returns the draft of one version of a model, from the model's configuration. */
   static ModelDraft of(ConfigNode root, ModelFiles files, ReadOptions options, long version) {
     SpecReader reader = new SpecReader(root, files, options, version);
     List<String> missing = AutoComplete.missing(root);

@@ -41,13 +41,16 @@ public final class ModelFiles {
   /** All label files of a model together may have so many bytes. */
   static final int MAX_LABEL_BYTES = 16 << 20;
 
-  /** In all label files of a model together: each takes far more memory than its text. */
+  /**
+   * The most labels in all label files of a model together: each takes far more memory than its
+   * text.
+   */
   static final int MAX_LABELS = 1 << 20;
 
   /** Others, and those that start with 0, are no versions; 18 digits always fit a long. */
   private static final Pattern VERSION = Pattern.compile("[1-9][0-9]{0,17}");
 
-  /** What a normalized path is that names its base, or the directory above. */
+  /** The normalized paths that name their base, or the directory above. */
   private static final Set<String> STEPS_OUT = Set.of("", ".", "..");
 
   private final Path directory;
@@ -103,7 +106,7 @@ public final class ModelFiles {
     return readNs;
   }
 
-  /** How messages name a file of the model. */
+  /** Returns the name of one of the model's files in messages. */
   String shown(Path file) {
     Path relative = directory.relativize(file);
     return this.file == null ? name() + "/" + relative : relative.toString();
@@ -140,7 +143,7 @@ public final class ModelFiles {
     }
   }
 
-  /** How long a name is to a file system. */
+  /** Returns the length of a name as a file system counts it. */
   public static int bytes(String name) {
     return name.getBytes(StandardCharsets.UTF_8).length;
   }
@@ -335,7 +338,7 @@ public final class ModelFiles {
     }
   }
 
-  /** What an operation on a file ended with, in words. */
+  /** Returns the exception that says in words why an operation on a file failed. */
   public static NereidException failure(String shown, IOException cause) {
     return switch (cause) {
       case NoSuchFileException e -> because(StatusCode.NOT_FOUND, shown, "is gone", e);

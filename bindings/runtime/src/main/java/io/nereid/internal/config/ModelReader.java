@@ -30,7 +30,7 @@ public final class ModelReader {
 
   private static final String CONFIG = "config.pbtxt";
 
-  /** Where there are configurations to choose from. */
+  /** The directory of the configurations that an option chooses from. */
   private static final String CONFIGS = "configs";
 
   /** A library that replaces Triton's way of forming batches when it lies there. */
@@ -47,8 +47,8 @@ public final class ModelReader {
   }
 
   /**
-   * What a directory holds, or a file that is a whole model: each version to serve, or one broken
-   * one for the whole model; never empty. Nothing is thrown.
+   * Reads a model's directory, or a file that is a whole model: returns each version to serve, or
+   * one broken one for the whole model; never empty. The method throws nothing.
    *
    * @param warnings gets a line for each setting that is ignored
    */
@@ -113,7 +113,7 @@ public final class ModelReader {
     return models;
   }
 
-  /** Where the model is, by the word of its repository agents. */
+  /** Returns the directory of the model that its repository agents name, or else its own. */
   private Path location(ConfigNode root) {
     ModelConfig config = root.as(ModelConfig.class);
     if (config.getModelRepositoryAgents().getAgentsCount() == 0) {
@@ -140,7 +140,7 @@ public final class ModelReader {
     return JsonConfigWriter.write(found);
   }
 
-  /** For the warnings; that there is no backend is told by each version. */
+  /** Returns the backend for the warnings; each version tells if there is none. */
   private BackendNames.Found backend(ConfigNode root, long version) {
     try {
       return BackendNames.find(root, files, options.plugins(), version);
@@ -170,7 +170,7 @@ public final class ModelReader {
     return ConfigNode.parse(files.readText(file, ConfigNode.MAX_BYTES), shown);
   }
 
-  /** With the name of the file that the model is, where it is one. */
+  /** Returns the configuration with the name of the model's file, if the model is a file. */
   private ConfigNode naming(ConfigNode root) {
     ModelConfig config = root.as(ModelConfig.class);
     return files.file().isEmpty()
@@ -239,8 +239,8 @@ public final class ModelReader {
   // ---- Which versions are served ---------------------------------------------------------------
 
   /**
-   * The versions to serve, ascending and at least one. What the configuration asks for by its
-   * number and has no directory is logged, and left out.
+   * The versions to serve, ascending and at least one. A version that the configuration asks for by
+   * its number and that has no directory is logged, and left out.
    */
   private static NavigableSet<Long> selectVersions(
       String model, ConfigNode root, NavigableSet<Long> there) {

@@ -34,7 +34,7 @@ final class ParameterReader {
 
   static final String OBJECTIVE = OWN_PREFIX + "objective";
 
-  /** Where its value is in a configuration. */
+  /** The place of the objective's value in a configuration. */
   static final String OBJECTIVE_PATH = "parameters[\"" + OBJECTIVE + "\"].value.string_value";
 
   /** An input's name follows: it says what the input's elements are to who tries the model. */
@@ -134,7 +134,7 @@ final class ParameterReader {
     }
   }
 
-  /** The same with this objective in place of its own; null: it keeps its own. */
+  /** Returns the configuration with this objective in place of its own; null: it keeps its own. */
   static ConfigNode withObjective(ConfigNode root, Objective objective) {
     if (objective == null) {
       return root;

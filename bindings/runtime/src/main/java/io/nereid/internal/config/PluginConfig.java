@@ -13,10 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What becomes of a configuration on its way to a plug-in and back, by Triton's rules. */
+/** The changes of a configuration on its way to a plug-in and back, by Triton's rules. */
 public final class PluginConfig {
 
-  /** Backends that have two instances where nothing is said of processors. */
+  /** Backends that have two instances on processors if the configuration sets no count. */
   private static final Set<String> TWO_ON_PROCESSOR = Set.of("onnxruntime", "tensorflow");
 
   /**
@@ -32,12 +32,12 @@ public final class PluginConfig {
   }
 
   /**
-   * What fills the gaps of a configuration.
+   * The values that fill the gaps of a configuration.
    *
-   * @param groups what the backend prefers, the best first
+   * @param groups the groups that the backend prefers, the best first
    * @param gpus the GPUs that may be used
-   * @param runtime what {@code runtime} is where nothing is said
-   * @param parameters what further parameters it gets where they are not there
+   * @param runtime the value of {@code runtime} if the configuration sets none
+   * @param parameters further parameters, for a configuration that lacks them
    */
   public record Defaults(
       List<Preferred> groups, List<Integer> gpus, String runtime, Map<String, String> parameters) {}

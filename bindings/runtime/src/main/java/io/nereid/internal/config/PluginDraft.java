@@ -61,7 +61,7 @@ public record PluginDraft(
     return config().getModelOperations().getOpLibraryFilenameCount() > 0;
   }
 
-  /** Where the configuration names the backend; empty: it does not. */
+  /** Returns the place where the configuration names the backend; empty: it does not. */
   public String backendPlace() {
     int[] fields = {ModelConfig.BACKEND_FIELD_NUMBER, ModelConfig.PLATFORM_FIELD_NUMBER};
     for (int field : fields) {
@@ -81,13 +81,16 @@ public record PluginDraft(
     return reader.configuration(told).toJson();
   }
 
-  /** With all that Triton fills in before the backend sees the configuration. */
+  /**
+   * Returns this draft with all values that Triton fills in before the backend sees the
+   * configuration.
+   */
   public PluginDraft prepared(PluginConfig.Defaults defaults) {
     return with(PluginConfig.prepare(reader.root(), opening, defaults), told);
   }
 
   /**
-   * With what the backend told.
+   * Returns this draft with the values that the backend told.
    *
    * @param json the whole configuration, as the backend has it
    * @throws NereidException when it is none, or nothing that can be served

@@ -36,10 +36,10 @@ public record ProtobufConfiguration(ModelConfig message, List<Value> values)
   }
 
   /**
-   * What a model of a repository is served with: a complete configuration, with the defaults of the
-   * fields that are supported.
+   * Returns the configuration that a model of a repository is served with, complete with the
+   * defaults of the fields that are supported.
    *
-   * @param decided where values came from that are neither written nor defaults, by their paths
+   * @param decided the origins of values that are neither written nor defaults, by their paths
    */
   static ProtobufConfiguration of(
       ConfigNode root, String model, BackendNames.Found backend, Map<String, Origin> decided) {
@@ -54,7 +54,10 @@ public record ProtobufConfiguration(ModelConfig message, List<Value> values)
     return new ProtobufConfiguration(message, ConfigValues.ofCode(message));
   }
 
-  /** The same for an ensemble whose steps decide that, whatever is written. */
+  /**
+   * Returns this configuration, decoupled or not as the steps of an ensemble decide, whatever is
+   * written.
+   */
   ProtobufConfiguration withDecoupled(boolean decoupled) {
     String path = "model_transaction_policy.decoupled";
     String text = Boolean.toString(decoupled);

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * How a model's directory is read.
+ * The options for reading a model's directory.
  *
  * @param autoComplete whether the model itself may tell what its configuration leaves out
  * @param defaultMaxBatchSize the {@code max_batch_size} of models that tell nothing but that they
@@ -46,7 +46,7 @@ public record ReadOptions(
     objectives = Map.copyOf(objectives);
   }
 
-  /** With {@code config.pbtxt}, names that all models have in common, and no plug-ins. */
+  /** Options with {@code config.pbtxt}, names that all models have in common, and no plug-ins. */
   public ReadOptions(boolean autoComplete, int defaultMaxBatchSize, Optional<String> override) {
     this(
         autoComplete,
@@ -77,7 +77,7 @@ public record ReadOptions(
         options.objectives());
   }
 
-  /** The same with other agents. */
+  /** Returns these options with other agents. */
   ReadOptions withAgents(Agents others) {
     return new ReadOptions(
         autoComplete,

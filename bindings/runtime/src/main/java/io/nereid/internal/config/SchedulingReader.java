@@ -46,12 +46,12 @@ final class SchedulingReader {
     config = batching.as(ModelDynamicBatching.class);
   }
 
-  /** What a group without a name is called. */
+  /** Returns the name of a group that the configuration gives none. */
   static String defaultName(String model, int index) {
     return model + "_" + index;
   }
 
-  /** What is made where nothing else is configured. */
+  /** Returns the group that a model has if its configuration has none. */
   static InstanceGroup defaultGroup(String model, boolean onProcessor) {
     InstanceGroup.Kind kind = onProcessor ? InstanceGroup.Kind.CPU : InstanceGroup.Kind.AUTO;
     return new InstanceGroup(defaultName(model, 0), kind, 1, List.of(), List.of());

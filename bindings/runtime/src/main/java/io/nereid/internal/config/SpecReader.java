@@ -51,7 +51,7 @@ final class SpecReader {
     scheduling = new SchedulingReader(root, files.name(), backend);
   }
 
-  /** The same with a configuration that holds more. */
+  /** Returns a reader of a configuration that holds more. */
   SpecReader with(ModelConfig completed) {
     return new SpecReader(root.withMessage(completed), files, backend, steps, version, objective);
   }
@@ -71,9 +71,9 @@ final class SpecReader {
   }
 
   /**
-   * What the model is served with.
+   * Returns the configuration that the model is served with.
    *
-   * @param told paths of what the model told
+   * @param told paths of the values that the model told
    */
   ProtobufConfiguration configuration(Set<String> told) {
     Map<String, Origin> decided = new HashMap<>();
@@ -110,7 +110,10 @@ final class SpecReader {
     return spec.build();
   }
 
-  /** What the backend is opened with to tell the rest: no tensors. */
+  /**
+   * Returns the specification that the backend is opened with so that it tells the rest: it has no
+   * tensors.
+   */
   ModelSpec readOpening() {
     ModelSpec opening = start().build();
     checkModelFile();

@@ -33,7 +33,7 @@ final class WarmUpReader {
 
   private static final String DIRECTORY = "warmup";
 
-  /** What a string takes at least: its length before it. */
+  /** The least bytes that a string takes: its length stands before it. */
   private static final int STRING_BYTES = 4;
 
   private final ConfigNode root;
@@ -166,7 +166,10 @@ final class WarmUpReader {
     return dims.stream().map(BigInteger::valueOf).reduce(BigInteger.ONE, BigInteger::multiply);
   }
 
-  /** What an input takes for all rows; of strings, what is known without reading them. */
+  /**
+   * Returns the bytes that an input takes for all rows; for strings, the bytes of their lengths,
+   * which are known without reading them.
+   */
   private long bytes(ConfigNode node, TensorSpec spec, long batchSize, long most) {
     ModelWarmup.Input config = node.as(ModelWarmup.Input.class);
     List<Long> dims = config.getDimsList();

@@ -11,14 +11,15 @@ import java.util.Map;
 
 /**
  * Messages of a configuration whose places the parser notes together, as if they were one: those of
- * a list in brackets. Which is whose follows from what each of them holds. What is found for a
- * field is kept, so that asking for every element of a list takes time in proportion to the list.
+ * a list in brackets. The content of each message tells which of the noted places belong to it. The
+ * counts that are found for a field are kept, so that asking for every element of a list takes time
+ * in proportion to the list.
  */
 final class WrittenMessages {
 
   private static final TextFormatParseInfoTree NOWHERE = TextFormatParseInfoTree.builder().build();
 
-  /** For messages that are not written. */
+  /** The places of messages that are not written. */
   static final WrittenMessages NONE = new WrittenMessages(List.of(), NOWHERE);
 
   /** One of the messages, by its index among them. */
@@ -28,7 +29,7 @@ final class WrittenMessages {
   }
 
   /**
-   * What all messages together hold of a field.
+   * The number of values and places that all messages together hold of a field.
    *
    * @param placesBefore how many places are noted before those of each message, and of all at last
    * @param listsBefore how many messages before each one hold any
@@ -103,8 +104,8 @@ final class WrittenMessages {
   }
 
   /**
-   * Where a value of a field is; of a list that is written in brackets, the list's beginning. Empty
-   * where that is not known.
+   * Returns the place of a field's value; for a list that is written in brackets, the list's
+   * beginning. The place is empty if it is not known.
    */
   synchronized TextFormatParseLocation location(int index, FieldDescriptor field, int element) {
     List<TextFormatParseLocation> locations = places.getLocations(field);
@@ -156,7 +157,7 @@ final class WrittenMessages {
     return elements;
   }
 
-  /** How many places a field of a message is noted at. */
+  /** Returns the number of places that are noted for a field of a message. */
   private static int count(Message message, FieldDescriptor field) {
     if (field.isRepeated()) {
       int count = message.getRepeatedFieldCount(field);
