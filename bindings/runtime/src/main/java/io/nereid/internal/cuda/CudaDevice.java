@@ -47,7 +47,7 @@ public final class CudaDevice {
     return number;
   }
 
-  /** What its maker calls it. */
+  /** The name that the device's maker gave it. */
   public String name() {
     return name;
   }
@@ -78,8 +78,8 @@ public final class CudaDevice {
   // ---- Memory of the processor -----------------------------------------------------------------
 
   /**
-   * Page-locks memory, for all GPUs. To be called from native code, as the pool does: a virtual
-   * thread must not change its carrier between the calls here.
+   * Page-locks memory, for all GPUs. Native code calls it, as the pool does: a virtual thread must
+   * not change its carrier between the calls here.
    */
   public void lockPages(long memory, long byteSize) {
     library.pushCurrent(context());
@@ -196,7 +196,7 @@ public final class CudaDevice {
     return thread;
   }
 
-  /** To the end, interrupted or not: until then the GPU may use the caller's memory. */
+  /** Waits to the end, interrupted or not: until then the GPU may use the caller's memory. */
   private static <T> T await(Future<T> result) {
     boolean interrupted = false;
     try {

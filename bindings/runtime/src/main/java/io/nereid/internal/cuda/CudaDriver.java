@@ -22,7 +22,10 @@ public final class CudaDriver {
     this.devices = List.copyOf(devices);
   }
 
-  /** What was found when it was first asked for; a driver does not come while a process runs. */
+  /**
+   * The driver, or the reason why there is none, as found by the first caller; a driver does not
+   * come while a process runs.
+   */
   private static final class Found {
     static final CudaDriver DRIVER;
     static final String ABSENCE;
@@ -40,12 +43,15 @@ public final class CudaDriver {
     }
   }
 
-  /** True if there is a GPU. Not asked before this, and costs a search for a file without one. */
+  /**
+   * True if there is a GPU. The first call looks for the driver, which costs a search for a file if
+   * there is none.
+   */
   public static boolean isPresent() {
     return Found.DRIVER != null;
   }
 
-  /** Why there is no GPU, in words; empty: there is one. */
+  /** The reason why there is no GPU, in words; empty: there is one. */
   public static String absence() {
     return Found.ABSENCE;
   }

@@ -110,7 +110,7 @@ final class CudaLibrary {
     int result() throws Throwable;
   }
 
-  /** The same of one that writes a number. */
+  /** A call of a function that writes a number. */
   private interface Question {
     int result(MemorySegment out) throws Throwable;
   }
@@ -210,8 +210,8 @@ final class CudaLibrary {
   }
 
   /**
-   * Takes back {@link #pushCurrent}. What it answers is not looked at: what was done before it is
-   * done, and whoever needs a context on this thread pushes it.
+   * Undoes {@link #pushCurrent}. The result is ignored: all work before the call is done, and a
+   * caller that needs a context on this thread pushes it.
    */
   void popCurrent() {
     try (Arena arena = Arena.ofConfined()) {
@@ -252,7 +252,10 @@ final class CudaLibrary {
     }
   }
 
-  /** How many bytes of the allocation that {@code pointer} points into are from there on. */
+  /**
+   * Returns the number of bytes from {@code pointer} to the end of the allocation that it points
+   * into.
+   */
   long bytesFrom(long pointer) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment base = arena.allocate(JAVA_LONG);

@@ -21,13 +21,13 @@ public final class IpcMemory implements AutoCloseable {
     this.byteSize = byteSize;
   }
 
-  /** Where a part of it lies for the GPU; valid until this is closed. */
+  /** Returns the place of a part of this memory for the GPU; valid until this is closed. */
   public DeviceMemory part(long position, long partBytes) {
     Objects.checkFromIndexSize(position, partBytes, byteSize);
     return new DeviceMemory(device.number(), pointer + position, partBytes);
   }
 
-  /** How many bytes the driver says that there are. */
+  /** The number of bytes in the memory, as the driver tells it. */
   public long byteSize() {
     return byteSize;
   }

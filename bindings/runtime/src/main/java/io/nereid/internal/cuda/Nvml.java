@@ -49,7 +49,7 @@ public final class Nvml {
   private final MethodHandle errorString;
   private final List<Gpu> gpus;
 
-  /** What was found when it was first asked for. */
+  /** The library, as the first caller found it. */
   private static final class Found {
     static final Optional<Nvml> NVML = find();
 
@@ -101,7 +101,7 @@ public final class Nvml {
       MemorySegment text = arena.allocate(UUID_BYTES);
       List<Gpu> found = new ArrayList<>();
       for (int i = 0; i < number.get(JAVA_INT, 0); i++) {
-        // One that this user may not see does not hide the others.
+        // A GPU that this user may not see does not hide the others.
         if ((int) byIndex.invokeExact(i, handle) == SUCCESS) {
           MemorySegment device = handle.get(ADDRESS, 0);
           check("nvmlDeviceGetUUID", (int) uuid.invokeExact(device, text, UUID_BYTES));
@@ -131,7 +131,10 @@ public final class Nvml {
     return gpus;
   }
 
-  /** A GPU. What it does not tell is empty, which may be some of it, and may change. */
+  /**
+   * A GPU and its figures. Some values may be empty because the GPU does not tell them, and that
+   * may change.
+   */
   public final class Gpu {
 
     private final String uuid;
@@ -142,7 +145,7 @@ public final class Nvml {
       this.handle = handle;
     }
 
-    /** What it is called everywhere, beginning with {@code GPU-}. */
+    /** The name that identifies the GPU everywhere, beginning with {@code GPU-}. */
     public String uuid() {
       return uuid;
     }
@@ -157,23 +160,23 @@ public final class Nvml {
       return readLong(memory, MEMORY, 0);
     }
 
-    /** What of it is in use, by any process. */
+    /** The bytes of the GPU's memory that any process uses. */
     public OptionalLong memoryUsedBytes() {
       return readLong(
           memory, MEMORY, MEMORY.byteOffset(MemoryLayout.PathElement.groupElement("used")));
     }
 
-    /** What it draws, in milliwatts. */
+    /** The power that the GPU draws, in milliwatts. */
     public OptionalLong powerUsageMilliwatts() {
       return readInt(powerUsage, JAVA_INT, 0);
     }
 
-    /** What it may draw, in milliwatts. */
+    /** The power that the GPU may draw, in milliwatts. */
     public OptionalLong powerLimitMilliwatts() {
       return readInt(powerLimit, JAVA_INT, 0);
     }
 
-    /** What it used since the driver was loaded, in millijoules. */
+    /** The energy that the GPU has used since the driver was loaded, in millijoules. */
     public OptionalLong energyMillijoules() {
       return readLong(energy, JAVA_LONG, 0);
     }

@@ -23,7 +23,7 @@ public final class PageLocking {
   private static final int LOCKED = 0;
   private static final int NOT_LOCKED = 1;
 
-  /** How the core names the page locking of a runtime. */
+  /** The registry of the numbers by which the core names the page locking of each runtime. */
   private static final Registry<PageLocking> LOCKINGS = new Registry<>();
 
   /** Addresses of an {@code nrd_lock_pages_fn} and its counterpart, made when first needed. */
@@ -66,7 +66,9 @@ public final class PageLocking {
   private final boolean enabled;
   private final PageKeeper keeper;
 
-  /** Why a piece of memory was not locked, the first time; null: all were. */
+  /**
+   * The reason why a piece of memory could not be locked, the first time; null: all were locked.
+   */
   private final AtomicReference<String> failure = new AtomicReference<>();
 
   private boolean begun;
@@ -75,7 +77,7 @@ public final class PageLocking {
   /** Known before the core calls for the first time, and fixed. */
   private volatile int device;
 
-  /** For a runtime; it is done when enabled. */
+  /** Prepares the page locking of a runtime; nothing is locked unless it is enabled. */
   public PageLocking(boolean enabled, PageKeeper keeper) {
     this.enabled = enabled;
     this.keeper = keeper;
@@ -103,7 +105,7 @@ public final class PageLocking {
     LOCKINGS.remove(number);
   }
 
-  /** What is the case, in words; empty: no GPU uses the pool. */
+  /** The state of the pool's page locking, in words; empty: no GPU uses the pool. */
   public synchronized Optional<String> text() {
     if (!begun) {
       return Optional.empty();

@@ -36,7 +36,7 @@ final class ActivityRecord {
     return number(address, "tag");
   }
 
-  /** What is told; its tensor can be read until the arena is closed. */
+  /** Reads an activity that a plug-in tells; its tensor can be read until the arena is closed. */
   static TracedActivity read(long address, Arena arena) {
     long tensor = number(address, "tensor");
     return new TracedActivity(

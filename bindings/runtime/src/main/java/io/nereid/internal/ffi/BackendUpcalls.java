@@ -22,7 +22,7 @@ public final class BackendUpcalls {
     /** Opens an instance; what is thrown makes the load fail. */
     Instance open(int index) throws Throwable;
 
-    /** What all open instances occupy together. */
+    /** The memory that all open instances occupy together. */
     MemoryUsage memoryUsage();
 
     /** Takes a state back that was kept in memory of the backend's own. */

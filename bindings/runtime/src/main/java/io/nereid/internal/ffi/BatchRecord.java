@@ -22,7 +22,7 @@ import java.util.Optional;
  */
 public final class BatchRecord {
 
-  /** In place of a request: an output is that of the whole batch. */
+  /** The index in place of a request's, for an output of the whole batch. */
   public static final int WHOLE_BATCH = -1;
 
   static final StructLayout LAYOUT =
@@ -59,7 +59,7 @@ public final class BatchRecord {
     return this;
   }
 
-  /** How many requests there are. */
+  /** The number of requests in the batch. */
   public int requestCount() {
     return Memory.readInt(address + REQUEST_COUNT);
   }
@@ -94,12 +94,12 @@ public final class BatchRecord {
     return RequestRecord.output(request(request), index);
   }
 
-  /** How many inputs requests have; the batch has more when the core makes some. */
+  /** The number of inputs that each request has; the batch has more if the core makes some. */
   public int requestInputCount(int request) {
     return RequestRecord.inputCount(request(request));
   }
 
-  /** How many rows the inputs of one request have, which have a batch dimension. */
+  /** The number of rows in those inputs of one request that have a batch dimension. */
   public long rows(int request) {
     for (int i = 0; i < requestInputCount(request); i++) {
       TensorRecord input = input(request, i);
@@ -110,12 +110,12 @@ public final class BatchRecord {
     return 0;
   }
 
-  /** How many outputs requests have; the batch has more when the core keeps some. */
+  /** The number of outputs that each request has; the batch has more if the core keeps some. */
   public int requestOutputCount(int request) {
     return RequestRecord.outputCount(request(request));
   }
 
-  /** Where the rows of one request begin in the batch's. */
+  /** The row of the batch at which the rows of one request begin. */
   public long firstRow(int request) {
     return RequestRecord.firstRow(request(request));
   }
@@ -180,8 +180,8 @@ public final class BatchRecord {
   }
 
   /**
-   * Sends the outputs that were made for one request. Not with the error record above: it may block
-   * for long, while other threads make outputs for other requests.
+   * Sends the outputs that were made for one request. The error record above is not used here: the
+   * call may block for long, while other threads make outputs for other requests.
    */
   public void respond(int request) {
     try (Arena scratch = Arena.ofConfined()) {
@@ -228,8 +228,8 @@ public final class BatchRecord {
   }
 
   /**
-   * What one request finds of a state; valid until the next call of this or {@link #keep}, so that
-   * who reads it holds the lock of this.
+   * The state that one request finds; valid until the next call of this method or {@link #keep}, so
+   * the reader holds the lock of this record.
    */
   public synchronized TensorRecord state(int request, int index) {
     int status;

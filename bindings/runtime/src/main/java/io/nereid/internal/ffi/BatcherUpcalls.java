@@ -15,10 +15,10 @@ public final class BatcherUpcalls {
   /** A batcher for one load of a model, which is asked by one thread at a time. */
   public interface Policy {
 
-    /** True if the next may join; what is thrown counts as no. */
+    /** True if the next request may join; an exception counts as no. */
     boolean includes(Requests chosen, Request next);
 
-    /** What the first call that failed threw. */
+    /** Hears the exception of the first call that failed. */
     void failed(Throwable t);
   }
 
@@ -52,7 +52,7 @@ public final class BatcherUpcalls {
     private long array;
     private int count;
 
-    /** How many there are. */
+    /** The number of chosen requests. */
     public int count() {
       return count;
     }

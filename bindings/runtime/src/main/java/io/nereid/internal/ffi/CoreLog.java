@@ -11,7 +11,7 @@ import java.lang.invoke.MethodHandles;
 /** The runtime's log, in which the core writes as well, from any thread. */
 public final class CoreLog {
 
-  /** What the runtime logs. */
+  /** The logger of the runtime. */
   public static final Logger LOGGER = System.getLogger("io.nereid");
 
   private CoreLog() {}
@@ -44,7 +44,7 @@ public final class CoreLog {
     }
   }
 
-  /** What the core calls a level. */
+  /** Returns the level that the core means by a number. */
   static Level level(int level) {
     return switch (level) {
       case 0 -> Level.ERROR;

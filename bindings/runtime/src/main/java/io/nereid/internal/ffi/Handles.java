@@ -64,7 +64,7 @@ final class Handles {
 
   private Handles() {}
 
-  /** What a backend in Java calls with its batch. */
+  /** The functions that a backend in Java calls with its batch. */
   static final class OfBatches {
     static final MethodHandle BATCH_OUTPUT = status("nrd_batch_output", L, I, I, I, L, L, L, L);
     static final MethodHandle BATCH_REQUEST_OUTPUT =
@@ -82,7 +82,7 @@ final class Handles {
     private OfBatches() {}
   }
 
-  /** What knows how much may run at a time. */
+  /** The functions that tell how much may run at a time. */
   static final class OfLimits {
     static final MethodHandle RUNTIME_LIMIT = status("nrd_runtime_limit", L, L, I, L);
     static final MethodHandle RUNTIME_RESOURCE_STATS_READ =
@@ -93,7 +93,7 @@ final class Handles {
     private OfLimits() {}
   }
 
-  /** What reads figures that are more than counters. */
+  /** The functions that read figures that are more than counters. */
   static final class OfFigures {
     static final MethodHandle HISTOGRAM_BUCKET_COUNT =
         downcall("nrd_histogram_bucket_count", FunctionDescriptor.of(I), CRITICAL);
@@ -109,7 +109,7 @@ final class Handles {
     private OfFigures() {}
   }
 
-  /** What knows the sequences of a model. */
+  /** The functions that know the sequences of a model. */
   static final class OfSequences {
     static final MethodHandle MODEL_HAS_SEQUENCE =
         status("nrd_model_has_sequence", L, L, TensorSpecRecord.STRING);

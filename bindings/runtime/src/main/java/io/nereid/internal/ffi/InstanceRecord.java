@@ -13,7 +13,8 @@ import java.lang.foreign.StructLayout;
 import java.util.List;
 
 /**
- * What an execution of an instance holds, and where its thread runs.
+ * The resources that an execution of an instance holds, and the place where the instance's thread
+ * runs.
  *
  * @param priority who gets resources first; 1 is the most urgent
  */

@@ -64,7 +64,7 @@ final class LimitRecord {
     return array.address();
   }
 
-  /** What instances of a runtime's models need now. */
+  /** Reads the resources that instances of a runtime's models need now. */
   static List<ResourceStatistics> resources(long runtime) {
     try (Arena arena = Arena.ofConfined()) {
       return StatisticsRecord.readAll(
@@ -89,7 +89,7 @@ final class LimitRecord {
         record.get(JAVA_INT, offset(RESOURCE, "waiting")));
   }
 
-  /** What the instances of a model wait for, by their index. */
+  /** Reads the resources that the instances of a model wait for, by the index of the instance. */
   static List<InstanceStatistics> instances(long model) {
     List<InstanceStatistics> instances = new ArrayList<>();
     try (Arena arena = Arena.ofConfined()) {

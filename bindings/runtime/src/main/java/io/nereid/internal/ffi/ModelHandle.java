@@ -52,7 +52,10 @@ public final class ModelHandle {
     return StatisticsRecord.model(address, stages);
   }
 
-  /** What its instances wait for, by their index; none for an ensemble. */
+  /**
+   * The resources that the model's instances wait for, by the index of the instance; none for an
+   * ensemble.
+   */
   public List<InstanceStatistics> instances() {
     return LimitRecord.instances(address);
   }
@@ -81,7 +84,7 @@ public final class ModelHandle {
     });
   }
 
-  /** What it occupies now. */
+  /** The memory that the model occupies now. */
   public MemoryUsage memory() {
     return StatisticsRecord.memory(address);
   }

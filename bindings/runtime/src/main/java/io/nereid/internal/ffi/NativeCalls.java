@@ -13,13 +13,13 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.nio.file.Path;
 
-/** How functions of the core are called from Java, and functions of Java by the core. */
+/** Calls functions of the core from Java, and lets the core call functions of Java. */
 public final class NativeCalls {
 
-  /** What the loaded library exports; null: it was not loaded yet. Written once. */
+  /** The symbols that the loaded library exports; null: it was not loaded yet. Written once. */
   static volatile SymbolLookup symbols;
 
-  /** Where that was loaded from. */
+  /** The file that the library was loaded from. */
   static volatile Path loadedFrom;
 
   /** A call of a function that answers nothing. */
@@ -32,7 +32,7 @@ public final class NativeCalls {
     int status(long error) throws Throwable;
   }
 
-  /** The same of one that makes something, whose address it writes to {@code out}. */
+  /** A fallible call of a function that makes something, whose address it writes to {@code out}. */
   interface MakingCall {
     int status(Arena arena, long out, long error) throws Throwable;
   }
@@ -91,7 +91,7 @@ public final class NativeCalls {
     }
   }
 
-  /** Throws what a function says that fails. */
+  /** Throws the exception that a failed function describes. */
   static void check(FallibleCall call) {
     try (Arena arena = Arena.ofConfined()) {
       long error = ErrorRecord.allocate(arena);
@@ -101,7 +101,7 @@ public final class NativeCalls {
     }
   }
 
-  /** The address of what a function makes; the arena is open during the call. */
+  /** The address of the thing that a function makes; the arena is open during the call. */
   static long make(MakingCall call) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment out = arena.allocate(JAVA_LONG);
@@ -110,7 +110,10 @@ public final class NativeCalls {
     }
   }
 
-  /** For the catch around invokeExact: nothing checked can come out of a downcall. */
+  /**
+   * Returns the exception to throw in the catch around invokeExact: nothing checked can come out of
+   * a downcall.
+   */
   public static RuntimeException unexpected(Throwable t) {
     if (t instanceof RuntimeException e) {
       return e;

@@ -21,11 +21,12 @@ import java.util.Optional;
 public final class ObjectiveRecord {
 
   /**
-   * What a model is loaded with.
+   * The objective that a model is loaded with, and the facts that the core needs for it.
    *
-   * @param share what other models execute on as well; empty: nothing
+   * @param share the GPU, or the processors, whose models execute in turns; empty: the model shares
+   *     nothing
    * @param shareWidth how many executions there may be at a time in the share
-   * @param costs what is known of executions already
+   * @param costs the costs of executions that are known already
    * @param kinds of each instance; those with the same one take the same time
    */
   public record Given(
@@ -118,7 +119,7 @@ public final class ObjectiveRecord {
     }
   }
 
-  /** What became of a model's objective; empty: it has none. */
+  /** Reads the figures of a model's objective; empty: the model has none. */
   static Optional<ObjectiveStatistics> read(Arena arena, long model) {
     MemorySegment record = Memory.sized(arena, STATISTICS);
     int status;

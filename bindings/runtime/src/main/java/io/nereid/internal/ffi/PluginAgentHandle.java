@@ -5,7 +5,7 @@ import java.util.Map;
 /** An {@code nrt_agent}: a repository agent, a plug-in that is told what happens to models. */
 public final class PluginAgentHandle {
 
-  /** What happens to a model, in the order of {@code NRT_AGENT_*}. */
+  /** The things that happen to a model, in the order of {@code NRT_AGENT_*}. */
   public enum Action {
     /** It is about to be loaded; the agent may say that it is elsewhere. */
     LOAD,
@@ -44,7 +44,7 @@ public final class PluginAgentHandle {
     });
   }
 
-  /** What it knows of one load of a model. */
+  /** The agent's knowledge of one load of a model. */
   public static final class Model implements AutoCloseable {
     private final long address;
 

@@ -27,7 +27,7 @@ public final class PluginBackendHandle {
 
   private static final int MOST_GROUPS = 8;
 
-  /** How long closing waits for inferences that the backend began. */
+  /** The time that closing waits for inferences that the backend began. */
   private static final long PATIENCE_NS = Duration.ofSeconds(30).toNanos();
 
   private static final StructLayout INFO =
@@ -66,7 +66,7 @@ public final class PluginBackendHandle {
                     error)));
   }
 
-  /** What the core knows of it, in memory of the arena. */
+  /** The record by which the core knows the backend, in memory of the arena. */
   public BackendRecord table(Arena arena) {
     BackendRecord table = BackendRecord.empty(arena);
     NativeCalls.run(() -> {

@@ -198,7 +198,10 @@ public final class PluginLibrary {
     });
   }
 
-  /** What plug-ins hold of the server, a line for each kind; empty: nothing. */
+  /**
+   * Returns the objects of the server that plug-ins hold, a line for each kind; empty: they hold
+   * nothing.
+   */
   public static String handles() {
     return PluginUpcalls.taken((taker, take) -> {
       Functions.HANDLES_WRITE.invokeExact(taker, take);

@@ -27,7 +27,10 @@ import java.util.function.UnaryOperator;
  */
 public final class PluginUpcalls {
 
-  /** It answers what plug-ins ask of the server. What it throws is told to the plug-in. */
+  /**
+   * The host answers the questions that plug-ins ask of the server. A plug-in is told of each
+   * exception that a method of the host throws.
+   */
   public interface Host {
 
     /** Writes a line into the log. */
@@ -66,7 +69,7 @@ public final class PluginUpcalls {
     /** Memory of a GPU: its address. */
     long allocate(int device, long byteSize);
 
-    /** Gives it back. */
+    /** Gives the memory back. */
     void free(int device, long memory);
   }
 
@@ -117,7 +120,7 @@ public final class PluginUpcalls {
   /** Texts that are being taken, by the taker's number. */
   private static final Registry<StringBuilder> TEXTS = new Registry<>();
 
-  /** What takes completed configurations, by the load's number. */
+  /** The functions that take completed configurations, by the load's number. */
   private static final Registry<UnaryOperator<String>> LOADS = new Registry<>();
 
   private static volatile Host host; // null: no runtime has plug-ins
@@ -160,7 +163,7 @@ public final class PluginUpcalls {
     }
   }
 
-  /** Has a host answer from now on; null: nobody does, because the runtime closes. */
+  /** Sets the host that answers from now on; null: none does, because the runtime closes. */
   public static void answer(Host now) {
     host = now;
   }

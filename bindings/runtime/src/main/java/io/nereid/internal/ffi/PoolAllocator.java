@@ -1,7 +1,8 @@
 package io.nereid.internal.ffi;
 
 /**
- * Where the pool's memory comes from: C functions as in {@code nrd_runtime_options}, by address.
+ * The functions that allocate the pool's memory: C functions as in {@code nrd_runtime_options}, by
+ * address.
  *
  * @param context given to both functions
  * @param allocate an {@code nrd_allocate_fn}; 0: the core's own allocator

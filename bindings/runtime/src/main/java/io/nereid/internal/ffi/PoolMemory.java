@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The memory of a pool as segments, by address, until it is closed: then they fail instead of
- * faulting. For any threads; only what belongs to an open request, response or batch may be
+ * faulting. Any thread may use it; only memory of an open request, response or batch may be
  * touched.
  */
 public final class PoolMemory {
@@ -14,12 +14,12 @@ public final class PoolMemory {
   private final MemorySegment writable = Memory.whole(arena);
   private final MemorySegment readOnly = writable.asReadOnly();
 
-  /** For those who fill it in. */
+  /** The memory for callers that fill it in. */
   public MemorySegment writable() {
     return writable;
   }
 
-  /** For those who read it. */
+  /** The memory for callers that read it. */
   public MemorySegment readOnly() {
     return readOnly;
   }

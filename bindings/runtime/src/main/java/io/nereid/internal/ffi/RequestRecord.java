@@ -25,7 +25,7 @@ import java.util.Optional;
  */
 public final class RequestRecord {
 
-  /** What {@link #submit} returns when the completion follows. */
+  /** The status that {@link #submit} returns if the completion follows. */
   public static final int PENDING = -1;
 
   private static final int NO_INLINE = 1; // NRD_REQUEST_NO_INLINE
@@ -186,7 +186,7 @@ public final class RequestRecord {
 
   // ---- What is asked ---------------------------------------------------------------------------
 
-  /** How many inputs the model has. */
+  /** The number of the model's inputs. */
   public int inputCount() {
     return inputs.length;
   }
@@ -196,7 +196,7 @@ public final class RequestRecord {
     return inputs[index];
   }
 
-  /** How many outputs the model has. */
+  /** The number of the model's outputs. */
   public int outputCount() {
     return outputs.length;
   }
@@ -206,7 +206,7 @@ public final class RequestRecord {
     return outputs[index];
   }
 
-  /** What completions and batches tell of the request. */
+  /** Sets the number by which completions and batches name the request. */
   public void tag(int tag) {
     Memory.writeLong(address + TAG, tag);
   }
@@ -278,7 +278,7 @@ public final class RequestRecord {
     return Memory.readInt(address + STATUS);
   }
 
-  /** Why it failed with {@code status}. */
+  /** The failure of the request, which ended with {@code status}. */
   public NereidException failure(int status) {
     return ErrorRecord.exception(status, Memory.readLong(address + ERROR));
   }
@@ -298,7 +298,7 @@ public final class RequestRecord {
     return Memory.readInt(address + CACHE_HIT) != 0;
   }
 
-  /** What the backend said with the response; of an earlier one, while that is received. */
+  /** The backend's values for the response, or for an earlier one while that is received. */
   public Map<String, Object> responseValues() {
     int count = Memory.readInt(address + RESPONSE_VALUE_COUNT);
     return count == 0
@@ -306,7 +306,7 @@ public final class RequestRecord {
         : ValueRecord.read(Memory.readLong(address + RESPONSE_VALUES), count);
   }
 
-  /** Where the time went. */
+  /** The times that the request spent waiting and in each stage of its execution. */
   public Timings timings() {
     return new Timings(
         Memory.readLong(address + QUEUE_NS),

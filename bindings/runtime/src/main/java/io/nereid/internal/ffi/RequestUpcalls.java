@@ -35,7 +35,7 @@ public final class RequestUpcalls {
       this.count = count;
     }
 
-    /** How many there are: as many as the model has, some of which may have no memory. */
+    /** The number of outputs: as many as the model has, some of which may have no memory. */
     public int count() {
       return count;
     }

@@ -17,7 +17,7 @@ import java.util.List;
 public final class RuntimeHandle {
 
   /**
-   * What a runtime is made with.
+   * The settings that a runtime is made with.
    *
    * @param poolByteLimit cap on the pool's memory; 0: the core's default
    * @param cacheByteLimit size of the response cache; 0: none

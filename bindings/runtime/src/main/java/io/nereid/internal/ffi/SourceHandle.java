@@ -33,7 +33,7 @@ public final class SourceHandle implements AutoCloseable {
                 Handles.SOURCE_OPEN.invokeExact(runtime.address(), options.address(), out, error)));
   }
 
-  /** What the model says of itself; empty when its backend cannot tell. */
+  /** The inputs and outputs that the model tells; empty when its backend cannot tell. */
   public Optional<ModelSignature> signature() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment spec = arena.allocate(TensorSpecRecord.LAYOUT);

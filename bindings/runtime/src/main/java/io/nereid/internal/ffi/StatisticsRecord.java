@@ -29,10 +29,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** What the core reports about itself, in structs that live as long as the reading of them. */
+/**
+ * Reads the figures that the core reports about itself, in structs that live as long as the reading
+ * of them.
+ */
 public final class StatisticsRecord {
 
-  /** What the core counts as alive in this process. */
+  /** The numbers of objects that the core counts as alive in this process. */
   public record HandleCounts(long runtimes, long models, long requests) {}
 
   // NRD_HISTOGRAM_*
@@ -157,7 +160,8 @@ public final class StatisticsRecord {
   }
 
   /**
-   * What a function of the core tells in an array of records, of which there may be any number.
+   * Reads the array of records that a function of the core writes, of which there may be any
+   * number.
    *
    * @param reader makes a value of a record
    */
@@ -197,7 +201,7 @@ public final class StatisticsRecord {
     return ends;
   }
 
-  /** What the core counts as alive in this process. */
+  /** Reads the numbers of objects that the core counts as alive in this process. */
   public static HandleCounts handleCounts() {
     try (Arena arena = Arena.ofConfined()) {
       StatisticsRecord counts =

@@ -44,7 +44,8 @@ public final class TensorRecord {
   private static final long DEVICE_NUMBER = offset(LAYOUT, "device");
   static final long SHAPE = offset(LAYOUT, "shape");
 
-  // Of an output that is wanted on a device: NRD_TARGET_ADDRESS and NRD_TARGET_BYTES.
+  // An output that is wanted on a device has its target here: NRD_TARGET_ADDRESS and
+  // NRD_TARGET_BYTES.
   private static final long TARGET_ADDRESS = SHAPE;
   private static final long TARGET_BYTES = SHAPE + Long.BYTES;
 
@@ -78,7 +79,7 @@ public final class TensorRecord {
     return data() != 0;
   }
 
-  /** Where its memory is; 0: it has none. */
+  /** The address of the tensor's memory; 0: it has none. */
   public long data() {
     return Memory.readLong(address + DATA);
   }
@@ -108,7 +109,7 @@ public final class TensorRecord {
     return shape;
   }
 
-  /** How many elements it has. */
+  /** The number of the tensor's elements. */
   public long elementCount() {
     long count = 1;
     for (int i = Memory.readInt(address + RANK); i-- > 0; ) {
@@ -127,7 +128,7 @@ public final class TensorRecord {
     return Memory.readInt(address + DEVICE_NUMBER);
   }
 
-  /** Where an input lies on a GPU. */
+  /** The memory of a GPU in which an input lies. */
   public DeviceMemory deviceMemory() {
     return new DeviceMemory(deviceNumber(), data(), byteSize());
   }

@@ -104,7 +104,10 @@ final class TensorSpecRecord {
     }
   }
 
-  /** What the core wrote; empty for a tensor that cannot be served and can be done without. */
+  /**
+   * Reads the specification that the core wrote; empty for a tensor that cannot be served and that
+   * requests or responses can do without.
+   */
   static Optional<TensorSpec> read(MemorySegment spec, boolean input) {
     String name =
         Memory.readString(

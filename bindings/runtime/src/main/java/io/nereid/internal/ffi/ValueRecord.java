@@ -30,7 +30,7 @@ final class ValueRecord {
   private static final long KIND = offset(LAYOUT, "kind");
   private static final long SIZE = LAYOUT.byteSize();
 
-  /** Where a string's size is, behind its address. */
+  /** The offset of a string's size, behind its address. */
   private static final long STRING_SIZE = JAVA_LONG.byteSize();
 
   private ValueRecord() {}

@@ -16,7 +16,7 @@ public final class LibraryFiles {
   static final String NATIVE_PROPERTY = "nereid.native.path";
   static final String ONNXRUNTIME_PROPERTY = "nereid.onnxruntime.path";
 
-  /** What to do where there is no library. */
+  /** The advice for a user who has no library. */
   private static final String ELSEWHERE =
       "run the program in a container for linux/amd64, or ask a server by nereid-client, which is"
           + " all Java; -D"

@@ -15,10 +15,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * A resource as a file that the system's loader can map. It is kept per content in a directory that
- * only this user can write, {@code <cache>/nereid/<checksum>/<name>}, so processes share it and
- * versions do not meet. Where no such directory can be had, it goes to a temporary one that is
- * deleted when the process ends.
+ * A resource as a file that the system's loader can map. The file is kept per content in a
+ * directory that only this user can write, {@code <cache>/nereid/<checksum>/<name>}, so processes
+ * share it and versions do not meet. If no such directory can be had, the file goes to a temporary
+ * one that is deleted when the process ends.
  */
 public final class UnpackedFile {
 
@@ -28,7 +28,7 @@ public final class UnpackedFile {
     /** A new stream over the content. */
     InputStream open() throws IOException;
 
-    /** What tells its content from others. */
+    /** The checksum that tells the content from others. */
     default Checksum checksum() throws IOException {
       try (InputStream in = open()) {
         return Checksum.of(in);
