@@ -30,7 +30,7 @@ final class BackendFinder {
   private static final Map<String, String> ARTIFACTS =
       Map.of("tensorrt", "io.nereid:nereid-tensorrt", "text", "io.nereid:nereid-text");
 
-  /** Has its own advice, and is never in Java. */
+  /** The Python backend has its own advice, and is never in Java. */
   private static final String PYTHON = "python";
 
   /** An announcement that cannot be read may come again and again. */
@@ -74,7 +74,10 @@ final class BackendFinder {
     }
   }
 
-  /** Why a model's backend is not to be had, and how it is; follows what it is called. */
+  /**
+   * Returns the reason why a model's backend cannot be found, and the way to get it; the text
+   * follows the name of the backend.
+   */
   static String missing(PluginSearch.Model model, PluginSearch plugins) {
     String name = model.backend();
     if (ARTIFACTS.containsKey(name)) {
@@ -94,7 +97,10 @@ final class BackendFinder {
     return announced(ServiceLoader.load(Backend.class).iterator(), Backend::name, name);
   }
 
-  /** What the backend in Java of a model says of its files; nothing where it has none. */
+  /**
+   * Returns the sentences that the Java backend of a model says about its files; none if it has no
+   * such backend.
+   */
   static List<String> inspect(ModelDraft draft) {
     Optional<ModelSpec> spec =
         switch (draft) {
@@ -155,7 +161,7 @@ final class BackendFinder {
           return Optional.of(service);
         }
       } catch (ServiceConfigurationError e) {
-        // One that cannot be made must not hide the others.
+        // A service that cannot be made must not hide the others.
         CoreLog.LOGGER.log(Level.WARNING, "a Java service is announced but unusable", e);
         unusable++;
       }

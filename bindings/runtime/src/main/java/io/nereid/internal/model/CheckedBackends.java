@@ -13,8 +13,8 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * Says what plug-ins one model needs, and whether they are here, without loading anything: also of
- * a model whose plug-in is missing it can be read then what is configured.
+ * Says which plug-ins one model needs, and whether they are here, without loading anything: the
+ * configuration of a model can be read even if its plug-in is missing.
  */
 public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.Agents {
 
@@ -26,16 +26,16 @@ public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.A
   private final Set<String> found = new TreeSet<>();
   private final Set<String> missing = new TreeSet<>();
 
-  /** For one model. */
+  /** Begins the check of one model. */
   public CheckedBackends(PluginOptions options) {
     this.options = options;
     search = new PluginSearch(options);
   }
 
   /**
-   * What the backend of a version says of its files.
+   * Returns the sentences that the backend of a version says about its files.
    *
-   * @throws NereidException when it cannot take them
+   * @throws NereidException when the backend cannot take them
    */
   public static List<String> inspect(ModelDraft version) {
     return BackendFinder.inspect(version);

@@ -26,7 +26,10 @@ public final class EnsembleGraph {
 
   private record Step(LoadedModel model, List<Link> inputs, List<Link> outputs) {}
 
-  /** What one side of a link says of the tensor: an ensemble's own is what steps see of it. */
+  /**
+   * The tensor as one side of a link declares it; for an ensemble's own tensor, as the steps see
+   * it.
+   */
   private record Kind(DataType dataType, List<Long> dims, boolean batched) {
 
     static Kind ofStep(ModelSpec model, TensorSpec tensor) {
@@ -39,8 +42,8 @@ public final class EnsembleGraph {
     }
 
     /**
-     * True if one can be the other. Where one side batches and the other does not, they agree
-     * without the batch dimension or with it.
+     * True if one can be the other. If one side batches and the other does not, they agree without
+     * the batch dimension or with it.
      */
     boolean agrees(Kind other) {
       return dataType == other.dataType

@@ -18,7 +18,9 @@ public final class FlightRecording implements AutoCloseable {
   private final Supplier<PoolStatistics> pool;
   private final Recorder.Figures figures = new Recorder.Figures(this::models, this::pool);
 
-  /** One that the recorder knows; {@code pool} may throw when the runtime is closed. */
+  /**
+   * Makes a recording that the recorder knows; {@code pool} may throw when the runtime is closed.
+   */
   public FlightRecording(ModelTable models, Supplier<PoolStatistics> pool) {
     this.models = models;
     this.pool = pool;

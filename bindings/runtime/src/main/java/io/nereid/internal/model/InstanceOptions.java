@@ -9,7 +9,10 @@ import io.nereid.model.ResourceCount;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** What instances hold while they execute, and where their threads run. */
+/**
+ * Makes the records that tell the core which resources instances hold while they execute, and where
+ * their threads run.
+ */
 final class InstanceOptions {
 
   private InstanceOptions() {}

@@ -47,7 +47,7 @@ public final class LoadLog implements LifecycleListener {
             ms(times.warmUp()));
   }
 
-  /** With a digit after the point where there is something to see. */
+  /** Returns milliseconds, with a digit after the point if that shows something. */
   private static String ms(Duration time) {
     double ms = time.toNanos() / 1e6;
     return ms >= 10 ? Long.toString(Math.round(ms)) : String.format(Locale.ROOT, "%.1f", ms);

@@ -25,9 +25,9 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Predicate;
 
 /**
- * One load of one version of a model: an {@code nrd_model} with the records of its requests. It is
- * told what to do, by its owner and by the ensembles that use it, and tells nobody: who lets it go
- * is given what went with it. Requests come from any thread.
+ * One load of one version of a model: an {@code nrd_model} with the records of its requests. Its
+ * owner and the ensembles that use it call it, and it calls neither: a caller that lets it go gets
+ * the loads that went with it. Requests come from any thread.
  */
 public final class LoadedModel {
 
@@ -40,11 +40,11 @@ public final class LoadedModel {
   private final List<LoadedModel> steps; // of an ensemble, which uses them; else none
 
   /**
-   * What was made for the backend, and goes with the load.
+   * Everything that was made for the backend and goes with the load.
    *
    * @param javaBackend the number of a backend in Java; 0: it is none
    * @param batcher the number of a batcher; 0: there is none
-   * @param plugin what the load is to a plug-in; empty: the backend is none
+   * @param plugin the load as a plug-in knows it; empty: the backend is no plug-in
    */
   record Backing(long javaBackend, long batcher, Optional<PluginLoad> plugin) {
 
@@ -78,9 +78,9 @@ public final class LoadedModel {
   /**
    * Takes over a model that the core has loaded.
    *
-   * @param configuration what it is served with
+   * @param configuration the configuration that the load is served with
    * @param tensorDevice the GPU on which inputs and outputs may lie; -1: they may lie on none
-   * @param steps what it uses as an ensemble; once it is loaded, their uses go with it
+   * @param steps the loads that an ensemble uses; once it is loaded, their uses go with it
    */
   LoadedModel(
       NativeRuntime runtime,
@@ -106,12 +106,12 @@ public final class LoadedModel {
     return slots;
   }
 
-  /** What it is served with. */
+  /** The configuration that the load is served with. */
   public ModelConfiguration configuration() {
     return configuration;
   }
 
-  /** How long loading it took. */
+  /** The time that loading took. */
   public LoadTimes times() {
     return times;
   }
@@ -125,7 +125,7 @@ public final class LoadedModel {
     return spec().ensemble().map(Ensemble::steps).orElse(List.of());
   }
 
-  /** What it uses as an ensemble, in the order of its steps. */
+  /** The loads that an ensemble uses, in the order of its steps. */
   List<LoadedModel> steps() {
     return steps;
   }
@@ -214,7 +214,7 @@ public final class LoadedModel {
     }
   }
 
-  /** What it occupies now. */
+  /** The memory that the load occupies now. */
   public MemoryUsage memory() {
     lock.readLock().lock();
     try {
@@ -224,7 +224,7 @@ public final class LoadedModel {
     }
   }
 
-  /** What its instances wait for now, by their index. */
+  /** The resources that the load's instances wait for now, by the index of the instance. */
   public List<InstanceStatistics> instances() {
     lock.readLock().lock();
     try {
@@ -244,8 +244,8 @@ public final class LoadedModel {
   }
 
   /**
-   * As {@link #addUser}, for a request of a sequence that it has: also while it is on its way out
-   * and waits for its sequences.
+   * Does the same as {@link #addUser} for a request of a sequence that this load has: also while
+   * the load is on its way out and waits for its sequences.
    */
   synchronized boolean addSequenceUser() {
     if (retired && (users == 0 || System.nanoTime() - deadlineNs >= 0)) {
@@ -255,7 +255,10 @@ public final class LoadedModel {
     return true;
   }
 
-  /** As {@link #removeUser}; false, and nothing happens, when that would have to finish it. */
+  /**
+   * Does the same as {@link #removeUser}, unless that would have to finish the load: then it
+   * returns false and changes nothing.
+   */
   synchronized boolean tryRemoveUser() {
     if (retired && users == 1) {
       return false;
@@ -268,7 +271,7 @@ public final class LoadedModel {
    * Ends what {@link #addUser} began. The last user of a load that was retired finishes it, after
    * its sequences have ended.
    *
-   * @return what is gone now
+   * @return the loads that are gone now
    */
   List<LoadedModel> removeUser() {
     if (tryRemoveUser()) {
@@ -290,7 +293,8 @@ public final class LoadedModel {
    *
    * @param deadlineNs when requests that still wait are refused
    * @param patient whether requests that were made but not submitted are waited for as well
-   * @return what is gone now: this and the steps that it was the last user of, or nothing yet
+   * @return the loads that are gone now: this and the steps that it was the last user of, or none
+   *     yet
    */
   List<LoadedModel> retire(long deadlineNs, boolean patient) {
     synchronized (this) {

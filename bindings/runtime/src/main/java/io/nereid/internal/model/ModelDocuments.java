@@ -123,14 +123,14 @@ public final class ModelDocuments {
     return object().with("type", "CPU").with("id", 0).with("byte_size", byteSize);
   }
 
-  /** What its instances wait for. */
+  /** The resources that the model's instances wait for. */
   private static List<Members> waits(List<InstanceStatistics> instances) {
     return instances.stream()
         .map(instance -> object().with("state", instance.text()).with("waits", instance.waits()))
         .toList();
   }
 
-  /** What became of its objective. */
+  /** The figures of the model's objective. */
   private static Members objective(ObjectiveStatistics figures) {
     return object()
         .with("objective", new Objective(figures.percentile(), figures.latency()).text())

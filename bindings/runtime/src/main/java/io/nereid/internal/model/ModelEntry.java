@@ -18,14 +18,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * One version of a model: what takes its requests now, and what became of the last attempt to load
- * it. The object stays the same while loads come and go. {@link ModelLifecycle} tells it what
- * happened, with the lock held; whoever wants to know asks it, from any thread and without the
- * lock.
+ * One version of a model: the load that takes its requests now, and the result of the last attempt
+ * to load it. The object stays the same while loads come and go. {@link ModelLifecycle} tells it of
+ * events, with the lock held; any thread may ask it without the lock.
  */
 public final class ModelEntry {
 
-  /** Held while loading and unloading. Who holds it takes that of no other model. */
+  /** Held while loading and unloading. A thread that holds it takes the lock of no other model. */
   final ReentrantLock lock = new ReentrantLock();
 
   private final ModelId id;
@@ -47,12 +46,12 @@ public final class ModelEntry {
     this.version = version;
   }
 
-  /** What the model is known by. */
+  /** The names that the model is known by. */
   public ModelId id() {
     return id;
   }
 
-  /** What clients call the model. */
+  /** The name that clients call the model by. */
   public String name() {
     return id.name();
   }
@@ -62,7 +61,7 @@ public final class ModelEntry {
     return version;
   }
 
-  /** Where it is in its life. */
+  /** The state of the version: loading, ready, draining and so on. */
   public ModelState state() {
     return state.get();
   }
@@ -81,7 +80,7 @@ public final class ModelEntry {
     }
   }
 
-  /** What takes its requests now; null: nothing does. */
+  /** The load that takes the model's requests now; null: none does. */
   public LoadedModel current() {
     return current;
   }
@@ -102,8 +101,9 @@ public final class ModelEntry {
   }
 
   /**
-   * Where a request of a sequence goes: to the load that has its sequence, also when that was
-   * replaced. A sequence that starts, anew as well, is for what takes requests now.
+   * Returns the slots for a request of a sequence: those of the load that has its sequence, also
+   * when that load was replaced. A sequence that starts, anew as well, goes to the load that takes
+   * requests now.
    */
   private SlotPool route(SequenceId id, boolean starts) {
     LoadedModel now = current;
@@ -118,7 +118,7 @@ public final class ModelEntry {
   }
 
   /**
-   * What takes a request, with a use that the caller gives back; null: nothing does.
+   * Returns the load that takes a request, with a use that the caller gives back; null: none does.
    *
    * @param sequence the request's
    */
@@ -144,7 +144,7 @@ public final class ModelEntry {
     return Optional.ofNullable(latest);
   }
 
-  /** What the last load that worked has learned of the cost of executions, for the next one. */
+  /** The costs of executions that the last working load has learned, for the next one. */
   List<ObjectiveStatistics.Cost> learned() {
     LoadedModel last = latest;
     return last == null || last.spec().objective().isEmpty()
@@ -153,8 +153,8 @@ public final class ModelEntry {
   }
 
   /**
-   * The configuration that it was loaded with last. Of a model that was never loaded: what is known
-   * without the model's own word.
+   * The configuration that it was loaded with last. If the model was never loaded, the
+   * configuration has everything that is known without the model's own file or backend.
    */
   public Optional<ModelConfiguration> configuration() {
     LoadedModel loaded = latest;
@@ -165,7 +165,8 @@ public final class ModelEntry {
   }
 
   /**
-   * What the backend says of the files that were loaded last; nothing where it cannot read them.
+   * The sentences that the backend says about the files that were loaded last; none if it cannot
+   * read them.
    */
   public List<String> notes() {
     ModelDraft tried = attempted;
@@ -189,17 +190,19 @@ public final class ModelEntry {
     return wanted == null ? List.of() : wanted.ensemble().map(Ensemble::steps).orElse(List.of());
   }
 
-  /** Why the last load failed, or what an ensemble lacks; empty when all is well. */
+  /**
+   * The reason why the last load failed, or why an ensemble is incomplete; empty when all is well.
+   */
   public Optional<String> failure() {
     return Optional.ofNullable(failure).map(ModelEntry::reason);
   }
 
-  /** What a failure says, also one that says nothing. */
+  /** Returns the message of a failure, or its class if it has no message. */
   public static String reason(RuntimeException failure) {
     return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
-  /** For a request that comes while nothing takes it. */
+  /** The exception for a request that comes while no load takes it. */
   public NereidException notReady() {
     return new NereidException(
         StatusCode.UNAVAILABLE,
@@ -216,7 +219,7 @@ public final class ModelEntry {
     return now == ModelState.FAILED || now == ModelState.INCOMPLETE;
   }
 
-  /** What the public API shows of it, which is made once. */
+  /** Returns the object that the public API shows for this model, which is made once. */
   public Object face(Function<ModelEntry, Object> make) {
     Object made = face;
     return made != null ? made : makeFace(make);
@@ -239,7 +242,10 @@ public final class ModelEntry {
   // ---- What it is told, with the lock held
   // ---------------------------------------------------------
 
-  /** It is about to be loaded. Returns what takes requests meanwhile; null: nothing does. */
+  /**
+   * The model is about to be loaded. Returns the load that takes requests meanwhile; null: none
+   * does.
+   */
   LoadedModel begin(ModelDraft draft) {
     attempted = draft;
     if (current == null) {
@@ -248,7 +254,7 @@ public final class ModelEntry {
     return current;
   }
 
-  /** From here on requests go there. */
+  /** Requests go to this load from here on. */
   void publish(ModelDraft draft, LoadedModel loaded) {
     if (current != null && current.hasSequences()) {
       current.replacedBy(loaded);
@@ -264,7 +270,7 @@ public final class ModelEntry {
     state.set(ModelState.READY);
   }
 
-  /** It could not be loaded; what took requests before goes on. */
+  /** The model could not be loaded; the load that took requests before goes on. */
   void fail(RuntimeException cause) {
     failure = cause;
     if (current == null) {
@@ -279,12 +285,14 @@ public final class ModelEntry {
     }
   }
 
-  /** A load that was replaced is gone, and its sequences with it. Without the lock. */
+  /** A load that was replaced is gone, and its sequences with it. Called without the lock. */
   void gone(LoadedModel old) {
     replaced.remove(old);
   }
 
-  /** It takes no more requests, and goes into this state. Returns what took them. */
+  /**
+   * The model takes no more requests, and goes into this state. Returns the load that took them.
+   */
   LoadedModel leave(ModelState now, RuntimeException why) {
     LoadedModel left = current;
     failure = why;
@@ -293,13 +301,13 @@ public final class ModelEntry {
     return left;
   }
 
-  /** It was not loaded, and nobody waits for it any more. */
+  /** The model was not loaded, and nobody waits for it any more. */
   void forget() {
     failure = null;
     state.set(ModelState.UNLOADED);
   }
 
-  /** An ensemble's next load is one of what it was served with. */
+  /** Returns the draft of an ensemble's next load: the one that it was served with. */
   ModelDraft again() {
     if (current != null) {
       attempted = served;
@@ -307,7 +315,10 @@ public final class ModelEntry {
     return attempted;
   }
 
-  /** What it left is gone. Without the lock: who ends a load may hold other ones. */
+  /**
+   * The load that left is gone. Called without the lock: a thread that ends a load may hold the
+   * locks of other models.
+   */
   void finished() {
     state.compareAndSet(ModelState.DRAINING, ModelState.UNLOADED);
   }

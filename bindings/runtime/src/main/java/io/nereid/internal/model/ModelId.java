@@ -1,12 +1,11 @@
 package io.nereid.internal.model;
 
 /**
- * What one model is known by.
+ * The names that one model is known by.
  *
- * @param key what no other model has: the name or, where repositories are name spaces, the
- *     directory
- * @param name what clients call it
- * @param namespace the repository that it is in, where repositories are name spaces; else empty
+ * @param key unique to the model: the name or, if repositories are name spaces, the directory
+ * @param name the name that clients call it by
+ * @param namespace the repository that it is in, if repositories are name spaces; else empty
  */
 public record ModelId(String key, String name, String namespace) {
 

@@ -23,10 +23,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * What becomes of models: loads and publishes them, lets them leave, and keeps ensembles in step
+ * Runs the lives of models: loads and publishes them, lets them leave, and keeps ensembles in step
  * with the models that they use. An ensemble is loaded for particular loads of its models; when one
- * of these is replaced or leaves, the ensemble is loaded anew, and what it used goes when its last
- * request is answered.
+ * of these is replaced or leaves, the ensemble is loaded anew, and the loads that it used go when
+ * its last request is answered.
  *
  * <p>All changes of a {@link ModelEntry} are made here, and all listeners are told here. Any thread
  * may call; loading and unloading take as long as the model does.
@@ -49,7 +49,10 @@ public final class ModelLifecycle {
   /** One ensemble at a time, so that no two can come to use each other. */
   private final ReentrantLock ensembles = new ReentrantLock();
 
-  /** What takes no new requests, with what is to be told when it has answered its last. */
+  /**
+   * The loads that take no new requests, with the event for the listeners when the last request is
+   * answered.
+   */
   private final Map<LoadedModel, Farewell> leaving = new ConcurrentHashMap<>();
 
   private record Farewell(ModelEntry entry, ModelEvent event) {}
@@ -99,8 +102,9 @@ public final class ModelLifecycle {
   }
 
   /**
-   * Lets no sequence start from now on, in whatever load; false when that was so already. Who was
-   * told true waits for those that have started ({@link #hasOpenSequences}), nobody else does.
+   * Lets no sequence start from now on, in whatever load; false when an earlier call did so. The
+   * caller that gets true waits for the sequences that have started ({@link #hasOpenSequences}); no
+   * other caller does.
    */
   public boolean finishSequences() {
     boolean first = finishing.compareAndSet(false, true);
@@ -145,7 +149,7 @@ public final class ModelLifecycle {
     }
   }
 
-  /** With the entry's lock held. Returns what it replaced, null: nothing. */
+  /** Loads the draft, with the entry's lock held. Returns the load that it replaced; null: none. */
   private LoadedModel replace(ModelEntry entry, ModelDraft draft) {
     LoadedModel old = entry.begin(draft);
     fire(new ModelEvent.Loading(entry.name(), entry.version()));
@@ -193,7 +197,7 @@ public final class ModelLifecycle {
     }
   }
 
-  /** What happens to a model that cannot even be tried. */
+  /** Marks a model that cannot even be tried as failed. */
   public void fail(ModelEntry entry, RuntimeException cause) {
     entry.lock.lock();
     try {
@@ -220,7 +224,7 @@ public final class ModelLifecycle {
 
   // ---- Leaving ---------------------------------------------------------------------------------
 
-  /** As {@link #unload(ModelEntry, long)}, with the timeout for draining. */
+  /** Does the same as {@link #unload(ModelEntry, long)}, with the timeout for draining. */
   public void unload(ModelEntry entry) {
     unload(entry, Checks.deadlineNs(drainTimeout));
   }
@@ -258,8 +262,8 @@ public final class ModelLifecycle {
   }
 
   /**
-   * After a change: lets ensembles take what is there now, and finishes the load that is not. Not
-   * with the lock held, since ensembles have locks of their own.
+   * Lets ensembles take the loads that are there after a change, and finishes the load that is not.
+   * The caller does not hold the lock, since ensembles have locks of their own.
    */
   private void settle(ModelEntry changed, LoadedModel old, long deadlineNs, boolean patient) {
     try {
@@ -307,9 +311,10 @@ public final class ModelLifecycle {
   }
 
   /**
-   * For an ensemble, one of whose models was loaded, replaced or is leaving: takes what is there
-   * now. Where it does not work with that, it stays with what it has. Where a model was unloaded it
-   * becomes incomplete, until the model is there again.
+   * Lets an ensemble, one of whose models was loaded, replaced or is leaving, take the loads that
+   * are there now. If the ensemble does not work with that, it stays with the loads that it has. If
+   * one of its models was unloaded, the ensemble becomes incomplete until that model is there
+   * again.
    */
   private void followSteps(ModelEntry ensemble, long deadlineNs) {
     LoadedModel old;
@@ -340,7 +345,7 @@ public final class ModelLifecycle {
     settle(ensemble, old, deadlineNs, true);
   }
 
-  /** True if an ensemble is loaded for what takes requests of its models now. */
+  /** True if an ensemble is loaded for the loads that take requests of its models now. */
   private boolean isUpToDate(LoadedModel ensemble) {
     List<Ensemble.Step> steps = ensemble.ensembleSteps();
     for (int i = 0; i < steps.size(); i++) {

@@ -40,7 +40,8 @@ import java.util.function.Consumer;
 
 /**
  * Makes a draft a model that can take requests: lets the model tell what its configuration leaves
- * out, opens its backend, and warms it up. From any thread, for several models at the same time.
+ * out, opens its backend, and warms it up. Any thread may call, for several models at the same
+ * time.
  */
 public final class ModelLoader {
 
@@ -368,7 +369,7 @@ public final class ModelLoader {
     }
   }
 
-  /** What a backend in Java threw is the cause of the failure. */
+  /** Loads the model; if a backend in Java threw an exception, that is the cause of the failure. */
   private ModelHandle loadBackend(
       ModelOptionsRecord options, SourceHandle source, long javaBackend) {
     try {

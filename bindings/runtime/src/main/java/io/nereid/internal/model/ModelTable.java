@@ -135,7 +135,7 @@ public final class ModelTable {
     return model;
   }
 
-  /** What takes requests for a step of an ensemble now; null: nothing does. */
+  /** Returns the load that takes requests for a step of an ensemble now; null: none does. */
   public LoadedModel current(Ensemble.Step step) {
     ModelEntry[] models = versions.getOrDefault(step.model(), new ModelEntry[0]);
     for (ModelEntry model : models) {
@@ -148,7 +148,9 @@ public final class ModelTable {
     return null;
   }
 
-  /** The same with a use of it, which the caller gives back. */
+  /**
+   * Returns the load that takes requests for a step, with a use of it, which the caller gives back.
+   */
   public LoadedModel use(Ensemble.Step step) {
     while (true) {
       LoadedModel current = current(step);

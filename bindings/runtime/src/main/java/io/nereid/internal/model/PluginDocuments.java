@@ -10,12 +10,12 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * What plug-ins get to read of the server and its models: the documents that the endpoints of HTTP
- * answer.
+ * The documents about the server and its models that plug-ins get to read: those that the endpoints
+ * of HTTP answer.
  */
 public final class PluginDocuments {
 
-  /** What the runtime has beyond the protocol itself, by the protocol's names. */
+  /** The extensions that the runtime has beyond the protocol itself, by the protocol's names. */
   private static final List<String> EXTENSIONS =
       List.of(
           "model_configuration",

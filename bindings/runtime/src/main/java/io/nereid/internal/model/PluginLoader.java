@@ -42,7 +42,10 @@ final class PluginLoader {
   private final PluginRuntime plugins;
   private final List<ObjectiveStatistics.Cost> learned; // by an earlier load
 
-  /** What the backend completes, while it opens the model. Written by the thread that it uses. */
+  /**
+   * The draft that the backend completes while it opens the model. Written by the thread on which
+   * the backend calls.
+   */
   private volatile PluginDraft draft;
 
   PluginLoader(

@@ -9,7 +9,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Ends the models of a runtime, on the threads of who closes it. Has no state of its own. */
+/**
+ * Ends the models of a runtime, on the threads that close it. A shutdown has no state of its own.
+ */
 public final class Shutdown {
 
   private static final long SEQUENCES_POLL_NS = 1_000_000;
@@ -53,7 +55,10 @@ public final class Shutdown {
     }
   }
 
-  /** For who gives up on models that do not come back from an execution, or from loading. */
+  /**
+   * The exception for a caller that gives up on models that do not come back from an execution, or
+   * from loading.
+   */
   public NereidException stuck() {
     List<String> stuck =
         models.all().stream()

@@ -25,7 +25,7 @@ public final class Recorder {
 
   private Recorder() {}
 
-  /** What a runtime tells once a second, on the recorder's own thread. */
+  /** The figures that a runtime tells once a second, on the recorder's own thread. */
   public static final class Figures {
     private final Runnable models;
     private final Runnable pool;

@@ -17,8 +17,9 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a model's directory looks like from outside: every file's size, time and identity. Two that
- * are equal hold the same files, unless somebody takes care that nobody notices.
+ * The look of a model's directory from outside: every file's size, time and identity. Two
+ * directories with equal fingerprints hold the same files, unless somebody takes care that nobody
+ * notices a change.
  *
  * @param files by path
  */
@@ -29,7 +30,7 @@ public record Fingerprint(Map<Path, Stamp> files) {
 
   private static final int MAX_DEPTH = 8;
 
-  /** One file. Where it cannot be looked at, all is zero. */
+  /** One file. All values are zero if the file cannot be looked at. */
   record Stamp(long byteSize, long modifiedNs, Object identity) {
 
     private static final Stamp UNREADABLE = new Stamp(0, 0, null);

@@ -25,10 +25,11 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Where models are, in repositories of Triton's layout, and what they are known by: their names,
- * which repositories have in common, or their directories, where each repository is a name space of
- * its own. A model can be a file as well, {@code NAME.onnx} in place of a directory {@code NAME},
- * and such a file is also a repository of one model. From any thread; every call looks at the disk.
+ * The directories of models in repositories of Triton's layout, and the keys of the models: their
+ * names, which repositories have in common, or their directories, if each repository is a name
+ * space of its own. A model can be a file as well, {@code NAME.onnx} in place of a directory {@code
+ * NAME}, and such a file is also a repository of one model. Any thread may call; every call looks
+ * at the disk.
  */
 public final class ModelDirectories {
 
@@ -50,7 +51,10 @@ public final class ModelDirectories {
     return keyed(find(repositories));
   }
 
-  /** As {@link #find()}, of the models with this name: none or, without name spaces, one. */
+  /**
+   * Does the same as {@link #find()} for the models with this name: none or, without name spaces,
+   * one.
+   */
   public SortedMap<String, List<Path>> find(String name) {
     List<Path> directories = find(repositories, name);
     return keyed(directories.isEmpty() ? Map.of() : Map.of(name, directories));
@@ -69,7 +73,7 @@ public final class ModelDirectories {
     return place.resolveSibling(ModelFile.nameAt(place)).toString();
   }
 
-  /** What belongs to a key. */
+  /** Returns the names that belong to a key. */
   public ModelId id(String key) {
     for (Path repository : repositories) {
       String namespace = namespace(repository).toString();
@@ -80,7 +84,7 @@ public final class ModelDirectories {
     return ModelId.of(key);
   }
 
-  /** Where a model is; nowhere for what no model can be known by. */
+  /** Returns the directories of a model; none for a key that no model can have. */
   List<Path> of(String key) {
     ModelId id = id(key);
     if (!id.namespace().isEmpty()) {
@@ -180,7 +184,7 @@ public final class ModelDirectories {
     return repositories.stream().flatMap(repository -> place(repository, name).stream()).toList();
   }
 
-  /** Where a repository has a model: its directory, or else its file. */
+  /** Returns the place of a model in a repository: its directory, or else its file. */
   private static Optional<Path> place(Path repository, String name) {
     Path whole = repository.toAbsolutePath();
     if (ModelFile.isAt(whole)) {
@@ -218,7 +222,8 @@ public final class ModelDirectories {
   }
 
   /**
-   * What belongs to tools: .git, and ..data where Kubernetes mounts a volume; dots alone do not.
+   * True for directories of tools: .git, and ..data where Kubernetes mounts a volume; dots alone do
+   * not count.
    */
   private static boolean isHidden(String name) {
     return name.startsWith(".") && !name.matches("\\.+");

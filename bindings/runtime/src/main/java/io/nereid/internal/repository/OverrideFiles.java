@@ -26,8 +26,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * A model's directory that is made of files given with a load. It is deleted by {@link #close}, or,
- * where the process ended without that, by {@link #removeLeft} of a later one.
+ * A model's directory that is made of files given with a load. {@link #close} deletes it, or, if
+ * the process ended without that, {@link #removeLeft} of a later process does.
  */
 final class OverrideFiles implements AutoCloseable {
 
@@ -188,7 +188,7 @@ final class OverrideFiles implements AutoCloseable {
       }
     }
 
-    /** Where its owner puts files. */
+    /** The directory into which the owner puts files. */
     Path content() {
       return root.resolve("content");
     }
@@ -208,7 +208,8 @@ final class OverrideFiles implements AutoCloseable {
     }
 
     private static void removeIfLeft(Path root) {
-      // Of another user's it is not known what is done to it while it is being deleted.
+      // A directory of another user is left alone: nobody knows what happens to it during the
+      // deletion.
       try {
         if (!Files.isDirectory(root, LinkOption.NOFOLLOW_LINKS) || !UnpackedFile.isOwn(root)) {
           return;

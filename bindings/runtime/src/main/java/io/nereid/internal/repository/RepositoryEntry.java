@@ -26,10 +26,11 @@ import java.util.concurrent.locks.ReentrantLock;
 public final class RepositoryEntry {
 
   /**
-   * Why a model was not loaded.
+   * The failure to load a model.
    *
    * @param message for clients
-   * @param unread whether it could not even be read, rather than some of its versions be loaded
+   * @param unread true: the model could not even be read; false: some of its versions could not be
+   *     loaded
    */
   public record Failure(String message, boolean unread) {}
 
@@ -48,13 +49,16 @@ public final class RepositoryEntry {
   private final int retryCount;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /** What it was loaded from last, whether that worked or not; null: nothing. Guarded by lock. */
+  /**
+   * The plan that the model was loaded from last, whether that worked or not; null: none. Guarded
+   * by lock.
+   */
   private RepositoryPlan loaded;
 
   /** True if all of it could be loaded. Guarded by lock. */
   private boolean complete;
 
-  /** What it was loaded from when that last worked; null: nothing is loaded. Guarded by lock. */
+  /** The plan of the last load that worked; null: nothing is loaded. Guarded by lock. */
   private RepositoryPlan served;
 
   /** The repository agents of that; null: nothing is loaded. Guarded by lock. */
@@ -90,7 +94,10 @@ public final class RepositoryEntry {
     }
   }
 
-  /** What its directories looked like when it was loaded last; empty: nothing is loaded. */
+  /**
+   * The fingerprints that the model's directories had when it was loaded last; empty: nothing is
+   * loaded.
+   */
   List<Fingerprint> fingerprints() {
     lock.lock();
     try {
@@ -101,8 +108,8 @@ public final class RepositoryEntry {
   }
 
   /**
-   * What it is served from, when that is an override, and directories that look like this are those
-   * that it was given for.
+   * Returns the plan that the model is served from, if that is an override and was given for
+   * directories with these fingerprints.
    */
   Optional<RepositoryPlan> override(List<Fingerprint> fingerprints) {
     lock.lock();
@@ -196,7 +203,7 @@ public final class RepositoryEntry {
     return Optional.empty();
   }
 
-  /** Why a version was not loaded; empty when it was. */
+  /** Loads a version, and returns the reason why that failed; empty when it worked. */
   private Optional<String> load(RepositoryPlan plan, ModelDraft version) {
     ModelEntry entry = models.entry(id, version.version());
     RuntimeException failure;
@@ -234,8 +241,8 @@ public final class RepositoryEntry {
   }
 
   /**
-   * A failure as clients are told it: without the paths of this machine. What fails while files are
-   * being written will work when they are there.
+   * Returns a failure as clients are told it: without the paths of this machine. A load that fails
+   * while files are being written will work when they are there: the message says so.
    */
   private static RuntimeException explain(RepositoryPlan plan, RuntimeException cause) {
     String outdated =

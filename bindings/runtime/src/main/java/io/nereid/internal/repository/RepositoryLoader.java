@@ -64,14 +64,14 @@ public final class RepositoryLoader {
     OverrideFiles.removeLeft();
   }
 
-  /** What is loaded of a model. */
+  /** Returns the entry for the loads of a model. */
   public RepositoryEntry entry(String key) {
     return entries.computeIfAbsent(
         key,
         made -> new RepositoryEntry(lifecycle, models, names, names.id(made), reader, options));
   }
 
-  /** What is loaded of a model that was asked for before; empty: it was not. */
+  /** Returns the entry of a model that was asked for before; empty: it was not. */
   public Optional<RepositoryEntry> known(String key) {
     return Optional.ofNullable(entries.get(key));
   }
@@ -168,7 +168,7 @@ public final class RepositoryLoader {
     return reader.read(key, directories, override, kept);
   }
 
-  /** What loading a model again would change. */
+  /** Returns the changes that loading a model again would make. */
   public ModelPreview preview(String key, List<Path> directories) {
     List<Fingerprint> before = entry(key).fingerprints();
     RepositoryPlan plan = read(key, directories, Optional.empty());

@@ -23,12 +23,12 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * What was read of one model, and is to be loaded. A plan never changes; it is outdated when the
- * files changed since.
+ * The plan of a load: all that was read of one model. A plan never changes; it is outdated if the
+ * files have changed since.
  *
- * @param key what the model is known by
+ * @param key the key that the model is known by
  * @param directories where repositories have it, normally one
- * @param fingerprints what these looked like just before
+ * @param fingerprints those of the directories just before they were read
  * @param override the configuration that is used in place of the directory's
  * @param files a temporary directory that was read in place of the repository's
  * @param agents the repository agents that were told that it is read
@@ -43,7 +43,7 @@ record RepositoryPlan(
     AgentChain agents,
     List<ModelDraft> versions) {
 
-  /** The same for a model that cannot be loaded at all. */
+  /** Returns this plan with the model broken as a whole. */
   RepositoryPlan failing(StatusCode code, String reason) {
     ModelDraft broken =
         new ModelDraft.Broken(ModelId.shown(key), 0, new NereidException(code, reason));
@@ -80,12 +80,15 @@ record RepositoryPlan(
     return files.isEmpty() && !fingerprints.equals(Fingerprint.of(directories));
   }
 
-  /** Reads models of the repositories into plans for loading them. From any thread. */
+  /** Reads models of the repositories into plans for loading them. Any thread may call. */
   static final class Reader {
 
     private static final Logger LOGGER = System.getLogger("io.nereid");
 
-    /** What is written while it is read is read again, this often, with a pause. */
+    /**
+     * The most times that a directory is read while somebody writes into it, with a pause in
+     * between.
+     */
     private static final int MAX_READS = 3;
 
     private static final long PAUSE_MS = 50;
