@@ -64,7 +64,7 @@ public final class JsonText {
       case Integer number -> json.writeNumber(number);
       case Long number -> json.writeNumber(number);
       case BigInteger number -> json.writeNumber(number);
-      // Those that JSON has no numbers for are written as words in quotes.
+      // JSON has no numbers for infinities and NaN: they are written as words in quotes.
       case Float number -> json.writeNumber(number);
       case Double number -> json.writeNumber(number);
       default -> throw new IllegalArgumentException("no JSON for " + value.getClass());

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Knows which files that came with a load a plug-in would run as code. What else a plug-in makes of
- * a file is its own affair.
+ * Knows which files that came with a load a plug-in would run as code. The plug-in alone decides
+ * what else it makes of a file.
  */
 public final class ClientCode {
 

@@ -30,7 +30,7 @@ public final class JavaBackends {
     return BackendUpcalls.add(new Load(backend, signature, slots, placements));
   }
 
-  /** What opening an instance threw, of the load with this number; null: nothing. */
+  /** The exception that opening an instance threw in the load with this number; null: nothing. */
   public static Throwable failure(long number) {
     return BackendUpcalls.find(number) instanceof Load load ? load.failure : null;
   }
@@ -40,7 +40,7 @@ public final class JavaBackends {
     BackendUpcalls.remove(number);
   }
 
-  /** What the core knows of the backend with this number, in memory of the arena. */
+  /** The record by which the core knows the backend with this number, in memory of the arena. */
   public static BackendRecord record(Arena arena, long number, Backend backend) {
     return BackendRecord.ofJava(
         arena,

@@ -26,10 +26,13 @@ final class JavaBatch extends TensorOwner implements Batch {
   private final SlotTable slots;
   private final int requestCount;
 
-  /** What the requests' next responses consist of, each made when needed; null: not decoupled. */
+  /**
+   * The drafts of the requests' next responses, each made when needed; null: the model is not
+   * decoupled.
+   */
   private final ResponseDraft[] drafts;
 
-  /** What the batch's segments are parts of; null: not in the checked mode. */
+  /** The memory whose segments the batch has lent; null: not in the checked mode. */
   private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
 
   private volatile boolean ended;
@@ -145,7 +148,7 @@ final class JavaBatch extends TensorOwner implements Batch {
         : hostTensor(input);
   }
 
-  /** What lies in the processor's memory. */
+  /** The tensor of an input that lies in the processor's memory. */
   Tensor hostTensor(TensorRecord input) {
     MemorySegment memory = lend(slots.memory().readOnly());
     return tensor(input.dataType(), input.shape(), memory.asSlice(input.data(), input.byteSize()));
@@ -233,7 +236,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     }
   }
 
-  /** What the sender of a request gave; null: it is not known. */
+  /** The inputs and settings that the sender of a request gave; null: they are not known. */
   RequestContent sender(int request) {
     checkOpen();
     return slots.sender(record.tag(request));

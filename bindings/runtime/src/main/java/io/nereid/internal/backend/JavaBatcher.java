@@ -16,8 +16,9 @@ import java.util.Optional;
 import java.util.RandomAccess;
 
 /**
- * A {@link Batcher} for one load of a model, as the core asks it: by one thread at a time. What the
- * batcher sees of the requests is made once and used again, so that asking makes no objects.
+ * A {@link Batcher} for one load of a model, as the core asks it: by one thread at a time. The
+ * objects that show the requests to the batcher are made once and used again, so that asking makes
+ * no objects.
  */
 public final class JavaBatcher implements BatcherUpcalls.Policy {
 
@@ -100,7 +101,10 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
   private final class Waiting implements WaitingRequest {
     private BatcherUpcalls.Request record = new BatcherUpcalls.Request();
 
-    /** What its sender gave; of an ensemble's step, the sender of the whole request. */
+    /**
+     * The inputs and settings that the request's sender gave; for a step of an ensemble, the sender
+     * of the whole request gave them.
+     */
     private Optional<RequestContent> sender() {
       checkAsked();
       return Optional.ofNullable(slots.sender(record.tag()));

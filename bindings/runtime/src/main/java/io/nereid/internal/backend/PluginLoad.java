@@ -65,7 +65,7 @@ public final class PluginLoad implements AutoCloseable {
     return plugins.gpus();
   }
 
-  /** What {@code runtime} is in the configuration where nothing is said. */
+  /** The value of {@code runtime} in a configuration that sets none. */
   public String runtime() {
     return found.settings().equals(found.name()) ? "" : MODEL_PY;
   }
@@ -83,7 +83,7 @@ public final class PluginLoad implements AutoCloseable {
     return lease.handle().table(arena);
   }
 
-  /** What the backend is told when it opens the model, before instances are known. */
+  /** The parameters for the backend when it opens the model, before instances are known. */
   public Map<String, String> opening(String config, Path directory, boolean autoComplete) {
     Map<String, String> parameters = new HashMap<>();
     parameters.put("nereid.load", Long.toString(number));
@@ -93,7 +93,7 @@ public final class PluginLoad implements AutoCloseable {
     return parameters;
   }
 
-  /** The same with the instances. */
+  /** Adds the instances to the parameters for opening the model. */
   public static Map<String, String> withInstances(
       Map<String, String> opening,
       List<InstancePlacement> placements,

@@ -67,12 +67,12 @@ public final class PluginRuntime implements AutoCloseable {
             "min-compute-capability", LEAST_CAPABILITY);
   }
 
-  /** Has somebody answer what plug-ins ask, before the first is loaded. */
+  /** Sets the host that answers plug-ins, before the first plug-in is loaded. */
   public void answer(PluginUpcalls.Host answering) {
     host = answering;
   }
 
-  /** Where plug-ins are looked for. */
+  /** The search for plug-ins in the directories of the options. */
   public PluginSearch search() {
     return search;
   }
@@ -171,7 +171,7 @@ public final class PluginRuntime implements AutoCloseable {
     }
   }
 
-  /** What a backend is told: what holds for all, and over that what is its own. */
+  /** The settings of a backend: those for all backends, and over them its own. */
   private Map<String, String> settings(String backend) {
     Map<String, String> settings = new HashMap<>(defaults);
     settings.putAll(options.backends().getOrDefault("", Map.of()));

@@ -11,12 +11,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Finds plug-ins where Triton looks for them. From any thread; every call looks at the disk. */
+/**
+ * Finds plug-ins in the places where Triton looks for them. Any thread may call; every call looks
+ * at the disk.
+ */
 public final class PluginSearch {
 
   private static final String PYTHON = "python";
 
-  /** What a backend is made of that runs in the Python backend. */
+  /** The file in place of a library, of a backend that runs in the Python backend. */
   private static final String PYTHON_MODEL = "model.py";
 
   private final PluginOptions options;
@@ -36,7 +39,7 @@ public final class PluginSearch {
   public record Model(
       String name, String backend, Optional<Path> directory, long version, String runtime) {
 
-    /** Where its backend may be, in the order in which it is looked for. */
+    /** The places where the model's backend may be, in the order of the search. */
     private List<Path> places(Path backends) {
       List<Path> places = new ArrayList<>();
       directory.ifPresent(own -> {
@@ -121,7 +124,7 @@ public final class PluginSearch {
           + " /opt/tritonserver/backends/python, and its sources are the project python_backend),"
           + " put it into the backend directory, and install Python 3 and numpy";
 
-  /** What the Python backend says of its process where that did not start, or died. */
+  /** The words of the Python backend about a process that did not start, or died. */
   private static final String NO_STUB = "is not healthy";
 
   /** The failure of a load with what its operator has to know beyond its words. */
@@ -138,7 +141,9 @@ public final class PluginSearch {
             + " needs the Python 3 that it was built for, with numpy");
   }
 
-  /** Why a model's backend is not to be had, in words that follow a full stop or a colon. */
+  /**
+   * The reason why a model's backend cannot be found, in words that follow a full stop or a colon.
+   */
   public String missing(Model model) {
     Path backends = options.backendDirectory();
     List<String> there = names(backends);

@@ -16,21 +16,22 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The backend {@code repeat}: sends each element of IN back as a response of its own, for trying
- * out decoupled models. As in Triton the responses go on beside the instance, which takes its next
- * request WAIT milliseconds after this one began: so requests of one instance interleave.
+ * out decoupled models. The responses go on beside the instance, like in Triton, and the instance
+ * takes its next request WAIT milliseconds after this one began: so requests of one instance
+ * interleave.
  */
 public final class RepeatBackend implements Backend {
 
   /** Requests of one instance that can be answered at the same time; more wait for their turn. */
   private static final int AT_ONCE = 8;
 
-  /** How long a request that was cancelled may go on waiting. */
+  /** The longest that a cancelled request goes on waiting. */
   private static final long NOTICE_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
   /** The turns, by the number of the configured instance. */
   private final Map<Integer, Turn> turns = new ConcurrentHashMap<>();
 
-  /** For {@link java.util.ServiceLoader}. */
+  /** {@link java.util.ServiceLoader} calls this. */
   public RepeatBackend() {}
 
   @Override

@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What helps to find mistakes in the use of requests and responses. Both settings are system
- * properties, read once, and off by default; what is off costs nothing, as the compiler leaves it
- * out.
+ * Switches for finding mistakes in the use of requests and responses. Both settings are system
+ * properties, read once, and off by default; a setting that is off costs nothing, as the compiler
+ * leaves its code out.
  */
 public final class Diagnostics {
 
@@ -25,7 +25,7 @@ public final class Diagnostics {
    */
   public static final boolean CHECKED = Boolean.getBoolean("nereid.checked");
 
-  /** How many places of leaks are told: a program that leaks does it at a few. */
+  /** The most places of leaks that are told: a program that leaks does it at a few. */
   private static final int MOST_PLACES = 16;
 
   private Diagnostics() {}
@@ -38,7 +38,7 @@ public final class Diagnostics {
     return "record".equals(value);
   }
 
-  /** Where a request was made. */
+  /** The place where a request was made. */
   public record Origin(String thread, List<StackTraceElement> stack) {
 
     /** Frames of Nereid's own on top: this, and the method that the user called. */

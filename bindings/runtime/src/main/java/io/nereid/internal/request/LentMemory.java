@@ -6,14 +6,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * In the checked mode: the memory of the pool as one owner lends it. Segments of it fail when the
- * owner has taken it back. Used by any threads; the owner says whether it is open.
+ * The memory of the pool as one owner lends it, in the checked mode. Segments of it fail when the
+ * owner has taken it back. Any thread may use it; the owner says whether it is open.
  */
 public final class LentMemory {
 
   private static final long POLL_NS = TimeUnit.MICROSECONDS.toNanos(100);
 
-  /** How long a thread may take to leave a native call that it is in with a segment. */
+  /** The time that a thread may take to leave a native call that it is in with a segment. */
   private static final long LEAVE_NS = TimeUnit.SECONDS.toNanos(1);
 
   private final PoolMemory memory = new PoolMemory();
@@ -41,14 +41,15 @@ public final class LentMemory {
   }
 
   /**
-   * What a slot's handles have lent, each until it is closed: that of the request, and that of the
-   * response. For any threads.
+   * The loans of a slot's handles, each until the handle is closed: that of the request, and that
+   * of the response. Any thread may call.
    */
   static final class Loans {
 
     private record Loan(long generation, LentMemory memory) {}
 
-    // Of the handle that is open, or is just being closed. Guarded by this.
+    // The loans of the request and the response, each while it is open, or is just being closed.
+    // Guarded by this.
     private Loan request;
     private Loan response;
 

@@ -29,17 +29,17 @@ import java.util.function.Function;
 public final class NativeRuntime {
 
   /**
-   * What a runtime is made with.
+   * The settings that a runtime is made with.
    *
    * @param poolByteLimit cap on the memory of inputs and outputs; 0: the core's default
-   * @param pageLockPool whether that memory is page-locked for GPUs once a model runs on one
+   * @param pageLockPool whether the pool's memory is page-locked for GPUs once a model runs on one
    * @param cacheByteLimit size of the response cache; 0: no cache
    * @param stageHistograms whether models keep distributions of the times of stages
    * @param nativePath the native library; empty: the one inside the jar
    * @param onnxruntimePath ONNX Runtime's library; empty: the one inside its jar
    * @param rateLimit whether executions hold resources
-   * @param resources how much there is of some of them
-   * @param hostPolicies where the threads of instances run, by name
+   * @param resources the amounts of some resources
+   * @param hostPolicies the cores and nodes for the threads of instances, by name
    */
   public record Settings(
       long poolByteLimit,
@@ -54,7 +54,7 @@ public final class NativeRuntime {
 
   private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-  /** How long a thread may take to leave a call that it was in when everything was revoked. */
+  /** The time that a thread may take to leave a call that it was in when everything was revoked. */
   private static final long LEAVE_NS = TimeUnit.SECONDS.toNanos(1);
 
   private final Settings settings;
@@ -96,7 +96,7 @@ public final class NativeRuntime {
     return settings;
   }
 
-  /** What the requests of this runtime share. */
+  /** The slots that the requests of this runtime share. */
   public SlotTable slots() {
     return slots;
   }
@@ -127,7 +127,7 @@ public final class NativeRuntime {
     }
   }
 
-  /** What users have not closed, in words; empty when nothing is left. */
+  /** Returns the objects that users have not closed, in words; empty when nothing is left. */
   public List<String> openHandles() {
     List<String> open = new ArrayList<>();
     for (SlotPool pool : slots.pools()) {
@@ -140,7 +140,9 @@ public final class NativeRuntime {
     return open;
   }
 
-  /** The same with the places where they were made, as far as these are recorded. */
+  /**
+   * Returns the open handles with the places where they were made, as far as these are recorded.
+   */
   public List<OpenHandle> recordedHandles() {
     List<OpenHandle> handles = new ArrayList<>();
     slots.pools().forEach(pool -> pool.addOpened(handles));

@@ -23,9 +23,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * What the sender puts into the request that a slot serves: inputs with their memory, outputs that
- * it wants, and settings. Written by the thread that edits the request; read by the backend, and by
- * others after they saw that it was submitted.
+ * The content that the sender puts into the request that a slot serves: inputs with their memory,
+ * wanted outputs, and settings. Written by the thread that edits the request; read by the backend,
+ * and by others after they saw that it was submitted.
  */
 public final class RequestContent {
 
@@ -74,8 +74,8 @@ public final class RequestContent {
   // ---- Inputs and outputs ----------------------------------------------------------------------
 
   /**
-   * Writes what input {@code index} is. Until it has been given its memory, it does not count as
-   * given.
+   * Writes the type and shape of input {@code index}. The input does not count as given before it
+   * has its memory.
    */
   public TensorRecord describe(int index, DataType type, long[] shape, long byteSize) {
     TensorRecord input = record.input(index);
@@ -220,7 +220,7 @@ public final class RequestContent {
     return Signature.invalid("output '" + name + "' already exists in request");
   }
 
-  /** Has something done, which throws nothing, when nobody reads the record's inputs any more. */
+  /** Runs an action, which throws nothing, when nobody reads the record's inputs any more. */
   public void afterwards(Runnable action) {
     if (afterwards == null) {
       afterwards = new ArrayList<>(2);
@@ -307,7 +307,7 @@ public final class RequestContent {
     return tracer;
   }
 
-  /** Has somebody hear what plug-ins tell of it. */
+  /** Sets the listener that hears the activities that plug-ins tell of the request. */
   public void tracer(Consumer<TracedActivity> listener) {
     record.mark(RequestRecord.TRACED, true);
     tracer = listener;
@@ -369,7 +369,7 @@ public final class RequestContent {
 
   // ---- The end ---------------------------------------------------------------------------------
 
-  /** What a backend threw while it executed the request. */
+  /** Sets the exception that a backend threw while it executed the request. */
   public void thrown(Throwable failure) {
     thrown = failure;
   }
@@ -388,7 +388,7 @@ public final class RequestContent {
     }
   }
 
-  /** Why the request failed, whose record the core gave back. */
+  /** The reason why the request failed, whose record the core gave back. */
   NereidException failure() {
     NereidException failure = record.failure(record.status());
     if (thrown != null) {

@@ -53,7 +53,10 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Runn
     }
   }
 
-  /** On the timer's thread, which must not run what depends on this future. */
+  /**
+   * Lets another thread fail the future: this is the timer's, which must not run code that depends
+   * on it.
+   */
   private void expire() {
     slot.pool()
         .dispatch(() -> {
@@ -63,7 +66,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Runn
         });
   }
 
-  /** On a thread of the core: what depends on this future is not run there. */
+  /** Called on a thread of the core: code that depends on this future does not run there. */
   @Override
   public void run() {
     slot.pool().dispatch(this::finish);

@@ -14,8 +14,8 @@ public final class SequenceMove {
   private SequenceMove() {}
 
   /**
-   * The slot that a request is to be sent from: its own, or a fresh one that closes with it. Only
-   * for requests of sequences, by the thread that sends them.
+   * The slot that a request is to be sent from: its own, or a fresh one that closes with it. The
+   * thread that sends a request of a sequence calls this.
    */
   public static Slot prepare(Slot slot, long generation) {
     slot.beginEdit(generation);

@@ -55,7 +55,10 @@ public final class Signature {
     return spec;
   }
 
-  /** What the model's backend sees: also what the core makes for it, behind what requests bring. */
+  /**
+   * Returns the signature that the model's backend sees: the tensors that the core makes follow
+   * those that requests bring.
+   */
   public Signature forBackend() {
     return new Signature(spec.forBackend());
   }
@@ -109,7 +112,10 @@ public final class Signature {
             + Names.hint("it has", name, known.stream().map(TensorSpec::name).toList()));
   }
 
-  /** For a request that lacks required inputs; {@code given} has a bit of truth per input. */
+  /**
+   * The exception for a request that lacks required inputs; {@code given} has a bit of truth per
+   * input.
+   */
   public NereidException missingInputs(boolean[] given) {
     List<String> got = new ArrayList<>();
     List<String> missing = new ArrayList<>();
@@ -211,7 +217,10 @@ public final class Signature {
       }
     }
 
-    /** Where {@code name} is, or where it would go. At most half of the places are taken. */
+    /**
+     * Returns the place of {@code name}, or the free place for it. At most half of the places are
+     * taken.
+     */
     private int place(String name) {
       int hash = name.hashCode();
       int place = (hash ^ (hash >>> 16)) & mask;
@@ -232,7 +241,7 @@ public final class Signature {
       return names[position];
     }
 
-    /** How many names there are. */
+    /** The number of names. */
     public int size() {
       return names.length;
     }

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>All ownership is in one word, changed by compare-and-set only: bits that say who still needs
  * the record, a count of short holds by threads that are inside a native call on it, and the
- * generation. Whoever takes the last of them away recycles the slot, so a record can be neither
- * freed nor reused under a thread that works on it, whatever the callers do in whatever order.
+ * generation. The thread that takes the last need or hold away recycles the slot, so a record can
+ * be neither freed nor reused under a thread that works on it, in whatever order callers act.
  */
 public final class Slot {
 
@@ -49,16 +49,16 @@ public final class Slot {
 
   private final AtomicLong state = new AtomicLong();
 
-  // Of the present generation: written before submission, read by who saw a later state.
+  // The generation's facts: written before submission, read by threads that saw a later state.
   private Thread waiter;
   private Runnable completion;
   private volatile ResponseReceiver receiver;
   private final RequestRecording recording;
 
-  /** Where the request was made; null: that is not recorded. */
+  /** The place where the request was made; null: that is not recorded. */
   volatile Origin origin;
 
-  /** What segments of it were given to whom; null: not in the checked mode. */
+  /** The loans of segments to the holders of the handles; null: not in the checked mode. */
   private final LentMemory.Loans loans = Diagnostics.CHECKED ? new LentMemory.Loans() : null;
 
   Slot(int id, RequestRecord record, SlotPool pool) {
@@ -69,12 +69,12 @@ public final class Slot {
     recording = new RequestRecording(pool.signature().spec(), record, content);
   }
 
-  /** The record, for who has the slot by one of the ways below. */
+  /** The record, for a caller that has the slot by one of the ways below. */
   public RequestRecord record() {
     return record;
   }
 
-  /** What the sender puts into the request. */
+  /** The content that the sender puts into the request. */
   public RequestContent content() {
     return content;
   }
@@ -91,7 +91,7 @@ public final class Slot {
 
   // ---- Ownership -------------------------------------------------------------------------------
 
-  /** Begins a use by a request's handle. Only for a slot that was just taken from its pool. */
+  /** Begins a use by a request's handle. The slot was just taken from its pool. */
   void open() {
     state.set((state.get() & ~LOW_MASK) | REQUEST);
   }
@@ -111,7 +111,7 @@ public final class Slot {
     }
   }
 
-  /** As {@link #enter}; false instead of an exception. */
+  /** Does the same as {@link #enter}, but returns false instead of throwing. */
   private boolean tryEnter(long generation, int bit) {
     long now;
     do {
@@ -164,7 +164,7 @@ public final class Slot {
         bit == RESPONSE ? "the response was closed" : "the request was closed");
   }
 
-  /** Closes a handle; does nothing when it was closed before. What it owned is given back. */
+  /** Closes a handle, unless it was closed before, and gives back the memory that it owned. */
   public void close(long generation, int bit) {
     long now;
     long after;
@@ -175,8 +175,8 @@ public final class Slot {
         return;
       }
       after = now & ~bit;
-      // Who holds the record may be looking at what it owns: then that goes when it is recycled.
-      // The core reads the inputs until it is done: completion drops them in that case.
+      // A thread that holds the record may be looking at that memory: recycling drops it then. The
+      // core reads the inputs until it is done: completion drops them in that case.
       drop =
           (after & NEEDED_MASK) != 0
               && (now & HOLDS_MASK) == 0
@@ -298,7 +298,7 @@ public final class Slot {
     settle(REQUEST, drop, after);
   }
 
-  /** Completes and tells whoever waits. On a thread of the core: what it runs does not block. */
+  /** Completes and tells whoever waits, on a thread of the core: its code does not block. */
   void completeAndWake() {
     // All are read before the state changes: afterwards the slot may serve another request.
     Thread thread = waiter;
@@ -392,7 +392,7 @@ public final class Slot {
     return (now & (REQUEST | SUBMITTED)) == REQUEST || (now & IN_FLIGHT) != 0;
   }
 
-  /** Where the request was made. */
+  /** Sets the place where the request was made. */
   public void origin(Origin value) {
     origin = value;
   }

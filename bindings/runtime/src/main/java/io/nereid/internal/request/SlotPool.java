@@ -19,11 +19,11 @@ import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
 /**
- * The requests to one load of a model: what they have in common, and their slots. Any thread may
- * call any method.
+ * The requests to one load of a model, with everything that they have in common, and their slots.
+ * Any thread may call any method.
  *
- * <p>Free ones are on a lock-free stack; its head is a slot's id with a tag that changes with every
- * operation, so that a slot which left and came back is noticed.
+ * <p>Free slots are on a lock-free stack; its head is a slot's id with a tag that changes with
+ * every operation, so that a slot which left and came back is noticed.
  */
 public final class SlotPool {
 
@@ -33,13 +33,13 @@ public final class SlotPool {
     /** Closes it in the user's stead; does nothing when it is closed. */
     void revoke();
 
-    /** Where its request was made; null: that is not recorded. */
+    /** The place where the response's request was made; null: that is not recorded. */
     Origin origin();
   }
 
   /**
-   * The core itself answers requests whose deadline passes while they wait. Only when no answer
-   * came for this long after a deadline is the request known to be executing.
+   * The core itself answers requests whose deadline passes while they wait. A request is known to
+   * be executing only if no answer came for this long after its deadline.
    */
   static final long DEADLINE_GRACE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -56,7 +56,9 @@ public final class SlotPool {
   /** Open responses that outlive their records. Guarded by {@link #all}. */
   private final Set<OpenResponse> responses = new HashSet<>();
 
-  /** Where a request of a sequence goes; null: here. Written before the first request. */
+  /**
+   * The route for requests of sequences; null: they stay here. Written before the first request.
+   */
   private BiFunction<SequenceId, Boolean, SlotPool> route;
 
   private final AtomicLong head = new AtomicLong();
@@ -89,7 +91,7 @@ public final class SlotPool {
     return tensorDevice;
   }
 
-  /** Where requests of sequences go that were made here; null: they stay. */
+  /** The route for requests of sequences that were made here; null: they stay. */
   BiFunction<SequenceId, Boolean, SlotPool> route() {
     return route;
   }
@@ -148,14 +150,14 @@ public final class SlotPool {
     return reason;
   }
 
-  /** For who was interrupted while it waited for a request. */
+  /** The exception for a thread that was interrupted while it waited for a request. */
   NereidException interrupted() {
     return new NereidException(
         StatusCode.CANCELLED,
         "interrupted while waiting for model '" + signature.spec().name() + "'");
   }
 
-  /** For who waits for a request that is executed beyond its deadline. */
+  /** The exception for a thread that waits for a request that is executed beyond its deadline. */
   NereidException expired() {
     return new NereidException(
         StatusCode.DEADLINE_EXCEEDED,
@@ -252,7 +254,7 @@ public final class SlotPool {
     }
   }
 
-  /** How long requests still may go on; the largest number while the pool is not retired. */
+  /** The time that requests may still take; the largest number while the pool is not retired. */
   long leftNs() {
     return retired ? deadlineNs - System.nanoTime() : Long.MAX_VALUE;
   }
@@ -281,7 +283,10 @@ public final class SlotPool {
     return snapshot().stream().anyMatch(Slot::isUnanswered);
   }
 
-  /** How many slots are in use by a request, a response, or the core, and responses without one. */
+  /**
+   * The number of slots that a request, a response or the core uses, and of responses without a
+   * slot.
+   */
   int inUse() {
     int used = (int) snapshot().stream().filter(Slot::isNeeded).count();
     synchronized (all) {

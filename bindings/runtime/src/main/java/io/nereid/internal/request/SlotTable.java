@@ -15,8 +15,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 
 /**
- * What all requests of one runtime share: their slots by id, which is also the tag that the core
- * gives back on completion, the memory of the pool, and the thread that watches deadlines.
+ * The state that all requests of one runtime share: their slots by id, which is also the tag that
+ * the core gives back on completion, the memory of the pool, and the thread that watches deadlines.
  */
 public final class SlotTable implements RequestUpcalls.Receiver {
 
@@ -60,7 +60,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     return chunks[id >>> CHUNK_SHIFT].get(id & (CHUNK_SIZE - 1));
   }
 
-  /** What the sender of the request with this tag gave; null: a plug-in sent it. */
+  /** The content of the request with this tag, as its sender gave it; null: a plug-in sent it. */
   public RequestContent sender(long tag) {
     return tag < 0 ? null : slot((int) tag).content();
   }

@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 
 /**
- * What is between the backend that sends responses and the thread that reads them. It holds the
+ * The queue between the backend that sends responses and the thread that reads them. It holds the
  * request's slot until nothing in it or in this queue is needed any more.
  *
  * <p>The core is never called with the lock held, but to give memory back: cancelling can wait for
@@ -17,7 +17,10 @@ import java.util.function.Function;
  */
 public final class StreamQueue implements ResponseReceiver {
 
-  /** How many responses a backend may be ahead of the reader; an ensemble's, those under way. */
+  /**
+   * The number of responses that a backend may be ahead of the reader; for an ensemble, the number
+   * that may be under way.
+   */
   public static final int CAPACITY = 8;
 
   private final Slot slot;
@@ -36,7 +39,10 @@ public final class StreamQueue implements ResponseReceiver {
   private boolean cancelled; // by the sender, who may read on
   private NereidException failure; // what the reader gets when the queue is empty
 
-  /** For a request that is not submitted yet; submission holds the slot for this queue. */
+  /**
+   * Makes a queue for a request that is not submitted yet; submission holds the slot for this
+   * queue.
+   */
   public StreamQueue(Slot slot, long generation) {
     this.slot = slot;
     this.generation = generation;
@@ -228,8 +234,9 @@ public final class StreamQueue implements ResponseReceiver {
   }
 
   /**
-   * Waits until the reader has caught up. Also ends when the request is as good as over: the
-   * response goes to the reader all the same, since the backend may not notice before it is done.
+   * Waits until the reader has caught up. The wait also ends when the request is as good as over:
+   * the response goes to the reader all the same, since the backend may not notice before it is
+   * done.
    */
   private void waitForReader() {
     boolean interrupted = false;

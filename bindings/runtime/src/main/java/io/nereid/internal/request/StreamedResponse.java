@@ -121,7 +121,7 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
     return id;
   }
 
-  /** What the backend said with it, besides outputs. */
+  /** The values that the backend sent with the response, besides outputs. */
   public Map<String, Object> parameters() {
     return parameters;
   }
