@@ -17,11 +17,11 @@ public interface Backend {
 
   /**
    * Makes one instance; called once per instance while the model loads, on the instance's thread.
-   * What is thrown here makes the load fail.
+   * The load fails if this throws.
    */
   BackendInstance open(ModelContext context) throws Exception;
 
-  /** How models call it; the class's name unless overridden. */
+  /** The name by which models refer to the backend; the class's name unless overridden. */
   default String name() {
     return getClass().getName();
   }
@@ -37,9 +37,9 @@ public interface Backend {
   }
 
   /**
-   * What the first bytes of a model's files tell, in sentences for people. It touches no device and
-   * needs no library of a vendor, so that it can be asked on any machine, also of a model whose
-   * load failed.
+   * Returns the facts that the first bytes of a model's files tell, in sentences for people. The
+   * method touches no device and needs no library of a vendor, so that it works on any machine,
+   * also for a model whose load failed.
    *
    * @param spec with the backend's parameters; inputs and outputs may be missing in it
    * @throws NereidException when the backend cannot take the files, on no machine
@@ -49,8 +49,8 @@ public interface Backend {
   }
 
   /**
-   * What the model itself says of its inputs and outputs, for configurations that leave them out;
-   * empty: it does not say. Called before any instance is opened.
+   * Returns the inputs and outputs that the model itself tells, for configurations that leave them
+   * out; empty: the model does not tell. Called before any instance is opened.
    *
    * @param spec the backend's parameters; inputs and outputs are missing in it
    */
@@ -79,7 +79,7 @@ public interface Backend {
    * from one request to the next ({@link BatchRequest#keptState}, {@link BatchRequest#keepState})
    * without being copied into the runtime's. Then {@link Batch#input(String)} has no states, of
    * which {@link Batch#inputShape} tells the shape, and what {@link Batch#output} makes of them
-   * goes to clients that want it, no further. Not for states of BYTES.
+   * goes to clients that want it, no further. States of BYTES cannot lie there.
    */
   default boolean keepsStates() {
     return false;
@@ -102,8 +102,9 @@ public interface Backend {
   }
 
   /**
-   * How many batches an instance executes at once, such as one that is copied to a device while
-   * another is computed there. So many instances are opened for each that is configured.
+   * Returns the number of batches that an instance executes at once, such as one that is copied to
+   * a device while another is computed there. So many instances are opened for each that is
+   * configured.
    */
   default int batchesInFlight(ModelSpec spec) {
     return 1;
@@ -112,8 +113,9 @@ public interface Backend {
   /**
    * True if the backend reads the inputs of each request by itself. Otherwise those of requests
    * that share a batch are copied together before {@code execute}, which this spares; then only
-   * {@link BatchRequest#input} can be called, not {@link Batch#input(String)}. Not for models with
-   * {@link ModelSpec#isGathered}, of which every backend has the inputs of the batch.
+   * {@link BatchRequest#input} can be called, not {@link Batch#input(String)}. For models with
+   * {@link ModelSpec#isGathered} the answer does not count: every backend has the inputs of the
+   * batch.
    */
   default boolean gathers() {
     return false;

@@ -13,7 +13,10 @@ public interface BackendInstance extends AutoCloseable {
    */
   void execute(Batch batch) throws Exception;
 
-  /** What it occupies; the pool's part is not counted here. Called from any thread. */
+  /**
+   * The memory that the instance occupies; the pool's part is not counted here. Called from any
+   * thread.
+   */
   default MemoryUsage memoryUsage() {
     return MemoryUsage.UNKNOWN;
   }

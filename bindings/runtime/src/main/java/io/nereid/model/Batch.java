@@ -9,7 +9,7 @@ import io.nereid.types.StatusCode;
  */
 public interface Batch {
 
-  /** How many requests there are. */
+  /** The number of requests in the batch. */
   int requestCount();
 
   /**
@@ -31,7 +31,10 @@ public interface Batch {
    */
   Tensor input(String name);
 
-  /** As {@link #input(String)}, by position in the {@link ModelContext}'s specification. */
+  /**
+   * Does the same as {@link #input(String)}, by position in the {@link ModelContext}'s
+   * specification.
+   */
   Tensor input(int index);
 
   /** The shape of an input of the whole batch, wherever that lies. */
@@ -40,11 +43,12 @@ public interface Batch {
   /** True if any request wants this output; one that nobody wants may be left out. */
   boolean wantsOutput(String name);
 
-  /** Memory for an output of the whole batch, to be filled in. Once per output. */
+  /** Memory for an output of the whole batch, to be filled in. Called once per output. */
   Tensor output(String name, long... shape);
 
   /**
-   * As {@link #output(String, long...)}, by position in the {@link ModelContext}'s specification.
+   * Does the same as {@link #output(String, long...)}, by position in the {@link ModelContext}'s
+   * specification.
    */
   Tensor output(int index, long... shape);
 

@@ -8,26 +8,32 @@ import java.util.List;
  * Inputs that no request brings: they tell the backend how large an input of each request of a
  * batch is. All targets get the same values.
  *
- * @param kind what they hold
+ * @param kind the content of the inputs
  * @param targets their names, at least one
  * @param dataType {@link DataType#INT32} or {@link DataType#FP32}
- * @param source the input of requests that they speak of, which is not optional
+ * @param source the input of requests that the batch inputs describe, which is not optional
  */
 public record BatchInput(Kind kind, List<String> targets, DataType dataType, String source) {
 
-  /** What such an input holds; the constants are in the order of the core's. */
+  /**
+   * The content of an input that the core makes for the whole batch; the constants are in the order
+   * of the core's.
+   */
   public enum Kind {
-    /** For each request, how many elements its source has. */
+    /** The number of elements in the source of each request. */
     ELEMENT_COUNT,
-    /** For each request, how many elements it and those before it have. */
+    /**
+     * For each request, the number of elements in its source and in those of the requests before
+     * it.
+     */
     ACCUMULATED_ELEMENT_COUNT,
-    /** The same with a 0 in front. */
+    /** The accumulated numbers of elements with a 0 in front. */
     ACCUMULATED_ELEMENT_COUNT_WITH_ZERO,
-    /** Nothing: it is as long as the largest source has elements. */
+    /** No content: the input is as long as the largest number of elements in a source. */
     MAX_ELEMENT_COUNT_AS_SHAPE,
-    /** For each row of the batch the sizes of the source, without the batch dimension. */
+    /** The sizes of the source for each row of the batch, without the batch dimension. */
     ITEM_SHAPE,
-    /** The same in one dimension. */
+    /** The sizes of the source for each row, in one dimension. */
     ITEM_SHAPE_FLATTEN
   }
 
@@ -45,14 +51,14 @@ public record BatchInput(Kind kind, List<String> targets, DataType dataType, Str
     }
   }
 
-  /** An INT32 one with one target. */
+  /** A batch input of INT32 with one target. */
   public static BatchInput of(Kind kind, String target, String source) {
     return new BatchInput(kind, List.of(target), DataType.INT32, source);
   }
 
   /**
-   * The targets as the backend sees them. What stands in the place of the batch dimension is the
-   * number of requests, of rows for {@link Kind#ITEM_SHAPE}, or what the kind says.
+   * The targets as the backend sees them. The size in place of the batch dimension is the number of
+   * requests, of rows for {@link Kind#ITEM_SHAPE}, or what the kind says.
    *
    * @param inputs those of requests
    * @param batched whether there is a batch dimension

@@ -25,30 +25,35 @@ public interface BatchRequest {
   boolean isSequenceEnd();
 
   /**
-   * Its first row in the batch's tensors. Those of ragged inputs have no rows: its elements there
-   * follow those of the requests before it, as batch inputs tell. Where sequences have rows of
-   * their own ({@link SequenceBatching.Direct}), there may be empty ones between those of requests.
+   * The request's first row in the batch's tensors. Ragged inputs have no rows: the request's
+   * elements there follow those of the requests before it, as batch inputs tell. If sequences have
+   * rows of their own ({@link SequenceBatching.Direct}), there may be empty ones between those of
+   * requests.
    */
   long firstRow();
 
-  /** How many rows are its own; 0 for models without a batch dimension. */
+  /** The number of the request's rows; 0 for models without a batch dimension. */
   long rows();
 
   /** True if its sender has given up; the work may be skipped. */
   boolean isCancelled();
 
-  /** True if it brings this input. What the core makes for the whole batch no request has. */
+  /**
+   * True if the request brings this input. No request has the inputs that the core makes for the
+   * whole batch.
+   */
   boolean hasInput(String name);
 
-  /** Its own input, as it was sent. Read-only. */
+  /** The request's own input, as it was sent. The tensor is read-only. */
   Tensor input(String name);
 
   /** The shape of its own input, wherever that lies. */
   long[] inputShape(String name);
 
   /**
-   * Where its own input lies on a GPU; empty: {@link #input} reads it. Only for backends with
-   * {@link Backend#takesDeviceTensors}. Not to be written to, nor to be read after execute.
+   * The memory of a GPU in which the request's own input lies; empty: {@link #input} reads it. This
+   * is for backends with {@link Backend#takesDeviceTensors} only. The memory must not be written
+   * to, nor read after execute.
    */
   Optional<DeviceMemory> deviceInput(String name);
 
@@ -57,14 +62,14 @@ public interface BatchRequest {
 
   /**
    * True if it wants this output in the memory of a GPU: then {@link #deviceOutput} tells where,
-   * and neither a common tensor of the batch nor {@link #output} will do. Only for backends with
-   * {@link Backend#takesDeviceTensors}.
+   * and neither a common tensor of the batch nor {@link #output} will do. This is for backends with
+   * {@link Backend#takesDeviceTensors} only.
    */
   boolean wantsOnDevice(String name);
 
   /**
-   * Where it wants its own output, which has this shape; to be written before execute returns. Once
-   * per output.
+   * The memory that the sender wants the request's own output in, which has this shape; to be
+   * written before execute returns. Called once per output.
    *
    * @throws io.nereid.types.NereidException with {@link
    *     io.nereid.types.StatusCode#INVALID_ARGUMENT} when there is less room: see {@link
@@ -88,10 +93,10 @@ public interface BatchRequest {
   }
 
   /**
-   * Where a state lies that its sequence has kept; empty: the sequence begins, and with {@link
-   * #initialState}. Only for backends with {@link Backend#keepsStates}. Not to be read after
-   * execute, nor to be written to, unless the state is to be written over ({@link
-   * SequenceBatching.State#sameBuffer}).
+   * The memory of a state that the request's sequence has kept; empty: the sequence begins, and
+   * with {@link #initialState}. This is for backends with {@link Backend#keepsStates} only. The
+   * memory must not be read after execute, nor written to, unless the state is to be written over
+   * ({@link SequenceBatching.State#sameBuffer}).
    *
    * @param state its position in {@link SequenceBatching#states}
    */
@@ -105,18 +110,19 @@ public interface BatchRequest {
   Tensor initialState(int state);
 
   /**
-   * Has the sequence keep what this request made of a state, a row in memory that is full by now.
-   * It may be that of {@link #keptState}, else it is new. Once per state. From here on the memory
-   * is the runtime's, until {@link Backend#releaseState} takes it back; if this throws, it is not.
+   * Has the sequence keep the state that this request made, a row in memory that is full by now.
+   * The memory may be that of {@link #keptState}, else it is new. Called once per state. From here
+   * on the memory is the runtime's, until {@link Backend#releaseState} takes it back; if this
+   * throws, it is not.
    *
    * @param state its position in {@link SequenceBatching#states}
    */
   void keepState(int state, DeviceMemory memory, long... shape);
 
   /**
-   * For models with {@link SequenceBatching#iterative}: the request is not answered when execute
-   * returns, but executed again, behind those that wait already. What was made of its outputs and
-   * not sent by {@link #respond} is dropped, its state is kept.
+   * Lets the request be executed again, behind those that wait already, instead of being answered
+   * when execute returns; for models with {@link SequenceBatching#iterative}. Outputs that were
+   * made and not sent by {@link #respond} are dropped; the request's state is kept.
    *
    * @throws io.nereid.types.NereidException with {@link
    *     io.nereid.types.StatusCode#FAILED_PRECONDITION} for other models
@@ -124,9 +130,10 @@ public interface BatchRequest {
   void reschedule();
 
   /**
-   * For decoupled models: sends the outputs that were made here for this request as one response to
-   * it. Any number of times, also never; the outputs that are there when execute returns are its
-   * last response. Waits while the receiver is several responses behind.
+   * Sends the outputs that were made here for this request as one response to it; for decoupled
+   * models. A backend may call this any number of times, also never; the outputs that are there
+   * when execute returns are the last response. The call waits while the receiver is several
+   * responses behind.
    *
    * <p>The outputs belong to the receiver from now on: their tensors throw {@link
    * IllegalStateException}, and segments taken from them before must not be written to any more.
@@ -135,14 +142,14 @@ public interface BatchRequest {
    * a request.
    *
    * @throws io.nereid.types.NereidException with {@link io.nereid.types.StatusCode#CANCELLED} when
-   *     nobody waits for this request's responses any more: more of them are of no use. Thrown on
-   *     out of execute it ends all requests of the batch
+   *     nobody waits for this request's responses any more: more of them are of no use. The
+   *     exception ends all requests of the batch if execute throws it on
    */
   void respond();
 
   /**
-   * For decoupled models: sends an error as one response to it, under the rules of {@link
-   * #respond}. It is not the end: other responses may follow. Outputs that were made here and not
+   * Sends an error as one response to the request, under the rules of {@link #respond}; for
+   * decoupled models. Other responses may follow the error. Outputs that were made here and not
    * sent are dropped.
    *
    * <p>The receiver gets a response with a {@link io.nereid.InferResponse#failure}. To end the

@@ -17,13 +17,14 @@ public interface Batcher {
    *
    * <p>Called while the model's queue is locked, for the same requests again and again: it answers
    * at once, by what it is given alone, never calls the runtime, and keeps nothing that it is
-   * given. By one thread at a time for each load of a model. What it throws counts as no.
+   * given. The runtime calls it on one thread at a time for each load of a model. An exception
+   * counts as no.
    *
    * @param chosen in the order of the batch
    */
   boolean includes(List<WaitingRequest> chosen, WaitingRequest next);
 
-  /** How models call it; the class's name unless overridden. */
+  /** The name by which models refer to the batcher; the class's name unless overridden. */
   default String name() {
     return getClass().getName();
   }

@@ -4,18 +4,18 @@ import io.nereid.internal.Checks;
 import java.util.List;
 
 /**
- * What can be said of a model of a repository without loading it.
+ * The findings about a model of a repository, made without loading it.
  *
  * @param name its name
  * @param verdict whether it will run here
  * @param backend the backend that its configuration means; empty: that is not known
- * @param findings what is to be said of it
+ * @param findings the remarks about it
  */
 public record CheckedModel(String name, Verdict verdict, String backend, List<Finding> findings) {
 
-  /** Whether a model will run here, from the best to the worst. */
+  /** The forecast for a model on this machine, from the best to the worst. */
   public enum Verdict {
-    /** What Nereid has itself runs it. */
+    /** A backend of Nereid's own runs the model. */
     RUNS,
     /** A plug-in of Triton's that is here runs it. */
     RUNS_WITH_PLUGIN,
@@ -25,15 +25,15 @@ public record CheckedModel(String name, Verdict verdict, String backend, List<Fi
     REFUSED
   }
 
-  /** What a finding is about. */
+  /** The subject of a finding. */
   public enum Kind {
     /** A plug-in that it has or needs. */
     PLUGIN,
     /** A setting that is ignored. */
     IGNORED,
-    /** Why it is refused. */
+    /** The reason why the model is refused. */
     REFUSED,
-    /** What is good to know. */
+    /** A fact that is good to know. */
     NOTE
   }
 

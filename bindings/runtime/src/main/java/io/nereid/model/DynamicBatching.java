@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How waiting requests are put together into batches, and in which order. Build one with {@link
- * #builder()}.
+ * The rules by which waiting requests are ordered and put together into batches. Build one with
+ * {@link #builder()}.
  *
  * @param preferredBatchSizes sizes that run as soon as they can be formed
  * @param maxQueueDelay how long a request may wait for others to join its batch
@@ -83,7 +83,7 @@ public record DynamicBatching(
       return this;
     }
 
-    /** How long a request may wait for others to join its batch. */
+    /** Limits the time that a request may wait for others to join its batch. */
     public Builder maxQueueDelay(Duration delay) {
       maxQueueDelay = Checks.notNull(delay, "delay");
       return this;

@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * Where the threads of instances run on the machine. A core or node that does not exist fails the
- * load.
+ * The cores and the memory node on which the threads of instances run. A core or node that does not
+ * exist fails the load.
  *
  * @param numaNode the node whose memory they prefer; empty: any
  * @param cores the processors that they run on; empty: any
  */
 public record HostPolicy(OptionalInt numaNode, List<Integer> cores) {
 
-  /** What applies where nothing is set. */
+  /** The policy that applies when nothing is set. */
   public static final HostPolicy NONE = new HostPolicy(OptionalInt.empty(), List.of());
 
   /** Checks the values and copies the list. */

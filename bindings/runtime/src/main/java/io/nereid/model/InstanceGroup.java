@@ -11,11 +11,12 @@ import java.util.List;
  * @param count how many there are, on each device where {@code kind} is {@code GPU}
  * @param devices numbers of the GPUs; empty: all that the backend can use
  * @param profiles optimization profiles that the backend is to use; empty: its own choice
- * @param rateLimiter what each instance holds while it executes
+ * @param rateLimiter the resources that each instance holds while it executes
  * @param hostPolicy the name of the policy for their threads; empty: {@code gpu_<number>}, {@code
  *     cpu} or {@code model}, by where they run
  * @param passive whether the instances get no requests; only plug-ins have such
- * @param secondaryDevices what the instances use beside their device; plug-ins are told of it
+ * @param secondaryDevices devices that the instances use beside their own; plug-ins are told of
+ *     them
  */
 public record InstanceGroup(
     String name,
@@ -28,19 +29,19 @@ public record InstanceGroup(
     boolean passive,
     List<SecondaryDevice> secondaryDevices) {
 
-  /** Where instances run. */
+  /** The place where instances run. */
   public enum Kind {
-    /** On a GPU where the backend can use one, else on the processor. */
+    /** The instances run on a GPU if the backend can use one, else on the processor. */
     AUTO,
-    /** On the processor. */
+    /** The instances run on the processor. */
     CPU,
-    /** On GPUs. */
+    /** The instances run on GPUs. */
     GPU,
     /** The backend decides. */
     MODEL
   }
 
-  /** What can stand beside a device. */
+  /** The kinds of devices that can stand beside an instance's own. */
   public enum SecondaryKind {
     /** A deep-learning accelerator of NVIDIA's. */
     NVDLA
@@ -79,9 +80,9 @@ public record InstanceGroup(
   }
 
   /**
-   * What executions of an instance wait for, where the runtime limits rates.
+   * The resources that executions of an instance wait for, if the runtime limits rates.
    *
-   * @param resources what an execution holds, all of it or nothing
+   * @param resources those that an execution holds, all of them or none
    * @param priority 1 is the most urgent; an instance with 2 gets half as many turns
    */
   public record RateLimiter(List<Resource> resources, int priority) {

@@ -3,7 +3,7 @@ package io.nereid.model;
 import java.util.OptionalInt;
 
 /**
- * Where one instance of a model runs.
+ * The place where one instance of a model runs.
  *
  * @param group the group that it belongs to
  * @param device the number of its GPU; empty: it runs on the processor

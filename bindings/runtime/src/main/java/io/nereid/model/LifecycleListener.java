@@ -5,7 +5,7 @@ package io.nereid.model;
 public interface LifecycleListener {
 
   /**
-   * Called on the thread that loads or unloads, which waits for it: be quick. What it throws is
+   * Called on the thread that loads or unloads, which waits for it: be quick. An exception is
    * logged and otherwise ignored.
    */
   void onEvent(ModelEvent event);

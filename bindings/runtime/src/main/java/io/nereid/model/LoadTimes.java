@@ -4,7 +4,7 @@ import io.nereid.internal.Checks;
 import java.time.Duration;
 
 /**
- * How long the phases of loading a model took.
+ * The times that the phases of loading a model took.
  *
  * @param read reading its directory; zero for a model from code
  * @param parse understanding its configuration
@@ -29,7 +29,7 @@ public record LoadTimes(Duration read, Duration parse, Duration session, Duratio
     return new LoadTimes(read, parse, Duration.ZERO, Duration.ZERO);
   }
 
-  /** The same for a model that was loaded. */
+  /** Returns these times with those of opening the model and warming it up. */
   public LoadTimes withLoading(Duration session, Duration warmUp) {
     return new LoadTimes(read, parse, session, warmUp);
   }

@@ -10,7 +10,7 @@ import java.util.List;
  */
 public interface ModelConfiguration {
 
-  /** Where a value came from. */
+  /** The source of a value. */
   enum Origin {
     /** The file {@code config.pbtxt}. */
     FILE,
@@ -61,7 +61,9 @@ public interface ModelConfiguration {
   /** The configuration as the text of a {@code config.pbtxt}. */
   String toText();
 
-  /** As {@link #toText}, with a comment on each value that says where it came from. */
+  /**
+   * Does the same as {@link #toText}, with a comment on each value that says where it came from.
+   */
   String toCommentedText();
 
   /**

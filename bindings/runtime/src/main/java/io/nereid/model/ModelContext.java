@@ -1,7 +1,7 @@
 package io.nereid.model;
 
 /**
- * What an instance is made for.
+ * The model and the place that an instance is made for.
  *
  * @param spec the model as its backend sees it, with the parameters that it sets for that: see
  *     {@link ModelSpec#forBackend}

@@ -11,7 +11,7 @@ import java.util.List;
  */
 public final class ModelFile {
 
-  /** How their names end. */
+  /** The endings of the names of files that are models. */
   public static final List<String> ENDINGS = List.of(".onnx", ".plan");
 
   private ModelFile() {}
@@ -26,7 +26,9 @@ public final class ModelFile {
     return isNamed(Checks.notNull(path, "path").toString()) && Files.isRegularFile(path);
   }
 
-  /** What the model at a place is called: a directory's name, or a file's without its ending. */
+  /**
+   * Returns the name of the model at a place: a directory's name, or a file's without its ending.
+   */
   public static String nameAt(Path place) {
     String last = Checks.notNull(place, "place").getFileName().toString();
     return isAt(place) ? last.substring(0, last.lastIndexOf('.')) : last;

@@ -6,12 +6,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What a model is loaded from in place of its directory.
+ * The configuration and the files that a model is loaded from in place of its directory.
  *
  * @param config its configuration, in JSON
  * @param files its files by their paths below the model's directory, such as {@code 1/model.onnx};
- *     empty: those of the directory in the repository. With files, nothing of the directory is
- *     used, which need not even be there
+ *     empty: those of the directory in the repository. If there are files, nothing of the directory
+ *     is used, which need not even be there
  */
 public record ModelOverride(String config, Map<String, byte[]> files) {
 

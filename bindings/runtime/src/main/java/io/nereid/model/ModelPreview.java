@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What loading a model again would change, as far as that is known without loading it.
+ * The changes that loading a model again would make, as far as they are known without loading it.
  *
  * @param changed whether the files are others than those that it was loaded from
  * @param failure why it could not be loaded; empty: nothing is wrong with its configuration
- * @param versions what each version would be served with, by its number; what only the model's own
- *     file tells is not in there
+ * @param versions the configuration that each version would be served with, by its number, without
+ *     the values that only the model's own file tells
  * @param files that are new, have changed or are gone, beginning with the model's name
  */
 public record ModelPreview(

@@ -4,7 +4,7 @@ import io.nereid.internal.Checks;
 import java.util.List;
 
 /**
- * What a model's own file says about its inputs and outputs.
+ * The inputs, outputs and largest batch that a model's own file tells.
  *
  * @param inputs with all dimensions, that of the batch among them where there is one; -1 for those
  *     of any size; optional ones have a default

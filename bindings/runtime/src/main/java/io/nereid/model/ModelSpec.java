@@ -91,19 +91,19 @@ public record ModelSpec(
     Checks.notNull(objective, "objective");
   }
 
-  /** The same with other outputs. */
+  /** Returns this specification with other outputs. */
   public ModelSpec withOutputs(List<TensorSpec> outputs) {
     return with(inputs, outputs, decoupled, maxBatchSize, dynamicBatching, parameters);
   }
 
-  /** The same, where a request can have any number of responses or has one. */
+  /** Returns this specification for a model that is decoupled, or not. */
   public ModelSpec withDecoupled(boolean decoupled) {
     return with(inputs, outputs, decoupled, maxBatchSize, dynamicBatching, parameters);
   }
 
   /**
-   * What the core makes for the backend, and no request brings: batch inputs, controls and states
-   * of sequences. For the backend they follow what requests bring.
+   * The inputs that the core makes for the backend, and no request brings: batch inputs, controls
+   * and states of sequences. The backend sees them behind the inputs that requests bring.
    */
   public List<TensorSpec> hiddenInputs() {
     List<TensorSpec> hidden = new ArrayList<>();
@@ -112,7 +112,7 @@ public record ModelSpec(
     return hidden;
   }
 
-  /** What the core keeps of what the backend makes, and no client gets: states of sequences. */
+  /** The backend's outputs that the core keeps and no client gets: states of sequences. */
   public List<TensorSpec> hiddenOutputs() {
     return sequenceBatching.map(one -> one.hiddenOutputs(outputs)).orElse(List.of());
   }
@@ -136,13 +136,13 @@ public record ModelSpec(
     return with(all, made, decoupled, maxBatchSize, dynamicBatching, parameters);
   }
 
-  /** The same with tensors and batching of another, which a model's file told. */
+  /** Returns this specification with tensors and batching of another, which a model's file told. */
   public ModelSpec completed(ModelSpec told) {
     return with(
         told.inputs, told.outputs, decoupled, told.maxBatchSize, told.dynamicBatching, parameters);
   }
 
-  /** The same with other settings of the backend. */
+  /** Returns this specification with other settings of the backend. */
   public ModelSpec withParameters(Map<String, String> parameters) {
     return with(inputs, outputs, decoupled, maxBatchSize, dynamicBatching, parameters);
   }
@@ -272,7 +272,7 @@ public record ModelSpec(
       return this;
     }
 
-    /** How many executions may run at once; 1 when it is not set. */
+    /** Sets the number of executions that may run at once; 1 when it is not set. */
     public Builder instanceCount(int count) {
       instanceGroups.clear();
       return instances(InstanceGroup.of(count));
@@ -320,14 +320,14 @@ public record ModelSpec(
       return this;
     }
 
-    /** Which requests go together is asked of a batcher, by its name or class name. */
+    /** Lets a batcher decide which requests go together; it is found by its name or class name. */
     public Builder batcher(String name) {
       batcherName = Checks.notNull(name, "name");
       batcher = null;
       return this;
     }
 
-    /** Which requests go together is asked of this batcher. */
+    /** Lets this batcher decide which requests go together. */
     public Builder batcher(Batcher batcher) {
       this.batcher = Checks.notNull(batcher, "batcher");
       batcherName = batcher.name();
@@ -358,13 +358,13 @@ public record ModelSpec(
       return this;
     }
 
-    /** Has outputs shared out by the shape of an input. */
+    /** Lets outputs be shared out by the shape of an input. */
     public Builder batchOutput(BatchOutput output) {
       batchOutputs.add(Checks.notNull(output, "output"));
       return this;
     }
 
-    /** In how long it is to answer, in place of preferred batch sizes and a delay. */
+    /** Sets the time to answer in, in place of preferred batch sizes and a delay. */
     public Builder objective(Objective objective) {
       this.objective = Checks.notNull(objective, "objective");
       return this;

@@ -1,6 +1,6 @@
 package io.nereid.model;
 
-/** Where a version of a model is in its life. */
+/** The state in the life of a version of a model. */
 public enum ModelState {
   /** Its backend is being opened. */
   LOADING,

@@ -8,9 +8,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * In how long a model is to answer: of the requests that it answers, {@code percentile} percent
- * within {@code latency}, and as many requests as possible. The runtime chooses batches and waiting
- * times by it, and refuses at once what cannot be answered in time.
+ * The time in which a model is to answer: {@code percentile} percent of the requests that it
+ * answers within {@code latency}, and as many requests as possible. The runtime chooses batches and
+ * waiting times by it, and refuses requests at once that cannot be answered in time.
  *
  * @param percentile from 50 to 99.9, with at most one digit behind the point
  * @param latency from when a request is sent to its answer, more than nothing and at most an hour
@@ -39,7 +39,7 @@ public record Objective(double percentile, Duration latency) {
     }
   }
 
-  /** With the 99th percentile. */
+  /** An objective with the 99th percentile. */
   public static Objective p99(Duration latency) {
     return new Objective(99, latency);
   }
@@ -71,7 +71,7 @@ public record Objective(double percentile, Duration latency) {
     }
   }
 
-  /** How many digits of nanoseconds a unit has. */
+  /** Returns the number of digits of nanoseconds that a unit has. */
   private static int digits(String unit) {
     return switch (unit) {
       case "s" -> 9;

@@ -35,7 +35,7 @@ public record PluginOptions(
    */
   public static final String IMPLEMENTATION = "implementation";
 
-  /** What applies when nothing is set: the directories that Triton has by default. */
+  /** The options that apply when nothing is set: the directories that Triton has by default. */
   public static final PluginOptions DEFAULT = builder().build();
 
   /** Checks the values and copies the maps. */
@@ -79,7 +79,7 @@ public record PluginOptions(
 
     private Builder() {}
 
-    /** Where backends are; {@code /opt/tritonserver/backends} when it is not set. */
+    /** Sets the directory of backends; {@code /opt/tritonserver/backends} when it is not set. */
     public Builder backendDirectory(Path directory) {
       backendDirectory = Checks.notNull(directory, "directory");
       return this;
@@ -90,7 +90,9 @@ public record PluginOptions(
       return put(backends, name, key, value);
     }
 
-    /** Where response caches are; {@code /opt/tritonserver/caches} when it is not set. */
+    /**
+     * Sets the directory of response caches; {@code /opt/tritonserver/caches} when it is not set.
+     */
     public Builder cacheDirectory(Path directory) {
       cacheDirectory = Checks.notNull(directory, "directory");
       return this;
@@ -101,7 +103,10 @@ public record PluginOptions(
       return put(caches, name, key, value);
     }
 
-    /** Where repository agents are; {@code /opt/tritonserver/repoagents} when it is not set. */
+    /**
+     * Sets the directory of repository agents; {@code /opt/tritonserver/repoagents} when it is not
+     * set.
+     */
     public Builder agentDirectory(Path directory) {
       agentDirectory = Checks.notNull(directory, "directory");
       return this;

@@ -5,7 +5,7 @@ import io.nereid.types.StatusCode;
 import java.time.Duration;
 
 /**
- * How long requests may wait for their turn, and how many.
+ * The limits on the time that requests wait for their turn, and on their number.
  *
  * @param timeoutAction what happens to a request that waited too long
  * @param defaultTimeout longest wait of a request that sets none itself; zero: no limit
@@ -24,7 +24,7 @@ public record QueuePolicy(
   public static final QueuePolicy DEFAULT =
       new QueuePolicy(TimeoutAction.REJECT, Duration.ZERO, false, 0);
 
-  /** What happens to a request whose time in the queue is up. */
+  /** The treatment of a request whose time in the queue is up. */
   public enum TimeoutAction {
     /** It is answered with {@link StatusCode#UNAVAILABLE}. */
     REJECT,

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where models are, and which of them are loaded when. Build one with {@link #builder()}.
+ * The places of models, and the rules by which they are loaded. Build one with {@link #builder()}.
  *
  * @param repositories directories of models; a name that is in two of them is unavailable
  * @param controlMode when models are loaded
@@ -124,7 +124,7 @@ public record RepositoryOptions(
       return controlMode(ControlMode.EXPLICIT);
     }
 
-    /** How often changes are looked for; 15 s when it is not set. */
+    /** Sets the time between two looks for changes; 15 s when it is not set. */
     public Builder pollInterval(Duration interval) {
       pollInterval = Checks.notNull(interval, "interval");
       return this;
@@ -136,7 +136,10 @@ public record RepositoryOptions(
       return this;
     }
 
-    /** What a model with a batch dimension gets that tells no {@code max_batch_size}; 4. */
+    /**
+     * Sets the largest batch of models with a batch dimension that tell no {@code max_batch_size};
+     * 4 when it is not set.
+     */
     public Builder defaultMaxBatchSize(int size) {
       defaultMaxBatchSize = size;
       return this;
@@ -159,13 +162,13 @@ public record RepositoryOptions(
       return this;
     }
 
-    /** How often the load of a version that failed is tried again, at once; 0 by default. */
+    /** Sets the number of further tries of a version whose load failed, at once; 0 by default. */
     public Builder loadRetryCount(int count) {
       loadRetryCount = count;
       return this;
     }
 
-    /** How many models are loaded at the same time; 4 when it is not set. */
+    /** Sets the number of models that are loaded at the same time; 4 when it is not set. */
     public Builder loadThreadCount(int count) {
       loadThreadCount = count;
       return this;
@@ -177,7 +180,7 @@ public record RepositoryOptions(
       return this;
     }
 
-    /** In how long a model is to answer, whatever its configuration says. */
+    /** Sets the objective of a model, whatever its configuration says. */
     public Builder objective(String model, Objective objective) {
       objectives.put(Checks.notNull(model, "model"), Checks.notNull(objective, "objective"));
       return this;

@@ -5,8 +5,8 @@ import io.nereid.statistics.Timings;
 import io.nereid.types.StatusCode;
 
 /**
- * Hears of requests that programs send, such as to make spans of them. One is installed for the
- * whole process; without one a request pays a look at a field.
+ * Hears of requests that programs send, such as to make spans of them. One observer is installed
+ * for the whole process; without one a request pays a look at a field.
  */
 @FunctionalInterface
 public interface RequestObserver {
@@ -14,19 +14,22 @@ public interface RequestObserver {
   /**
    * A request to a model is about to be sent, by the thread that calls this and waits for it.
    *
-   * @return what hears how it ended; null: this request is of no interest
+   * @return the observation that hears of the request's end; null: this request is of no interest
    */
   Observation begin(ModelSpec model);
 
   /** One request that is under way. */
   @FunctionalInterface
   interface Observation {
-    /** It is answered. Called once, by any thread, while whoever waits for the answer waits. */
+    /**
+     * The request is answered. Called once, by any thread, while whoever waits for the answer
+     * waits.
+     */
     void end(Outcome outcome);
   }
 
   /**
-   * How a request ended.
+   * The end of a request.
    *
    * @param status whether it was answered, or why not
    * @param message the failure in words; empty: there is none
@@ -44,19 +47,19 @@ public interface RequestObserver {
       boolean cacheHit) {}
 
   /**
-   * Has this one asked from now on, in place of who was. What it throws is logged, and no request
-   * ends otherwise for it.
+   * Installs this observer in place of the one that was installed before. An exception of the
+   * observer is logged, and changes the end of no request.
    */
   static void install(RequestObserver observer) {
     InstalledObserver.set(Checks.notNull(observer, "observer"));
   }
 
-  /** Has nobody asked any more, unless another one was installed since. */
+  /** Removes this observer, unless another one was installed since. */
   static void uninstall(RequestObserver observer) {
     InstalledObserver.clear(Checks.notNull(observer, "observer"));
   }
 
-  /** The one that is asked; null: there is none. */
+  /** The installed observer; null: there is none. */
   static RequestObserver installed() {
     return InstalledObserver.get();
   }

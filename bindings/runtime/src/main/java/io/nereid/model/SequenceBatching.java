@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * How requests are executed that belong to sequences: in order, by one instance, with state from
- * one to the next. Begin with {@link #direct()} or {@link #oldest(int)}.
+ * The rules by which requests that belong to sequences are executed: in order, by one instance,
+ * with state from one to the next. Begin with {@link #direct()} or {@link #oldest(int)}.
  *
  * @param strategy which requests make a batch
  * @param maxIdle how long a sequence may be without a request before it ends
@@ -29,7 +29,7 @@ public record SequenceBatching(
     List<Control> controls,
     List<State> states) {
 
-  /** What the core makes for the backend: controls, and states as they were. */
+  /** The inputs that the core makes for the backend: controls, and states as they were. */
   List<TensorSpec> hiddenInputs() {
     List<TensorSpec> hidden = new ArrayList<>();
     controls.forEach(control -> hidden.add(control.tensor()));
@@ -45,7 +45,7 @@ public record SequenceBatching(
         .toList();
   }
 
-  /** What a model with sequences cannot have. */
+  /** Refuses the features that a model with sequences cannot have. */
   static void check(String model, boolean dynamicBatching, boolean responseCache) {
     if (dynamicBatching) {
       throw new IllegalArgumentException(
@@ -57,12 +57,12 @@ public record SequenceBatching(
     }
   }
 
-  /** How long a sequence may be idle where nothing else is said. */
+  /** The time that a sequence may be idle if none is set. */
   public static final Duration DEFAULT_MAX_IDLE = Duration.ofSeconds(1);
 
-  /** Which requests make a batch. */
+  /** The rule that decides which requests make a batch. */
   public sealed interface Strategy {
-    /** How long a request may wait for others to join its batch. */
+    /** The time that a request may wait for others to join its batch. */
     Duration maxQueueDelay();
   }
 
@@ -110,7 +110,7 @@ public record SequenceBatching(
     }
   }
 
-  /** What a control tells of a row. */
+  /** The fact that a control tells about a row. */
   public enum Kind {
     /** True if its request is the first of its sequence. */
     START,
@@ -118,7 +118,7 @@ public record SequenceBatching(
     END,
     /** True if it has a request. */
     READY,
-    /** Which sequence it is. */
+    /** The id of the row's sequence. */
     CORRID
   }
 
@@ -159,7 +159,7 @@ public record SequenceBatching(
   }
 
   /**
-   * An output that is an input of the sequence's next request. Where a dimension is -1, its size
+   * An output that is an input of the sequence's next request. The size of a dimension that is -1
    * may change from one request to the next.
    *
    * @param input the input's name; clients do not send it
@@ -186,13 +186,13 @@ public record SequenceBatching(
       Checks.notNull(initial, "initial");
     }
 
-    /** One that begins with zeros. */
+    /** A state that begins with zeros. */
     public static State of(String input, String output, DataType dataType, long... dims) {
       List<Long> list = Arrays.stream(Checks.notNull(dims, "dims")).boxed().toList();
       return new State(input, output, dataType, list, Optional.empty(), false);
     }
 
-    /** The same with what the first request of a sequence gets. */
+    /** Returns this state with one that the first request of a sequence gets. */
     public State withInitial(Initial initial) {
       return new State(input, output, dataType, dims, Optional.of(initial), sameBuffer);
     }
@@ -216,9 +216,9 @@ public record SequenceBatching(
   }
 
   /**
-   * What the first request of a sequence gets as a state.
+   * The state that the first request of a sequence gets.
    *
-   * @param name what it is called in the configuration
+   * @param name the name of the initial state in the configuration
    * @param dims its shape without the batch dimension, no -1
    * @param file the elements in the binary form of the protocol; empty: zeros, empty strings
    */
@@ -263,29 +263,29 @@ public record SequenceBatching(
     return new SequenceBatching(strategy, DEFAULT_MAX_IDLE, false, List.of(), List.of());
   }
 
-  /** The same with another idle time. */
+  /** Returns these rules with another idle time. */
   public SequenceBatching withMaxIdle(Duration maxIdle) {
     return new SequenceBatching(strategy, maxIdle, iterative, controls, states);
   }
 
-  /** The same with requests that the backend gives back until they are done. */
+  /** Returns these rules with requests that the backend gives back until they are done. */
   public SequenceBatching asIterative() {
     return new SequenceBatching(strategy, maxIdle, true, controls, states);
   }
 
-  /** The same with a control that says no and yes as 0 and 1, or of kind CORRID. */
+  /** Returns these rules with a control that says no and yes as 0 and 1, or of kind CORRID. */
   public SequenceBatching withControl(String input, Kind kind, DataType dataType) {
     return withControl(new Control(input, kind, dataType, 0, kind == Kind.CORRID ? 0 : 1));
   }
 
-  /** The same with one more control. */
+  /** Returns these rules with one more control. */
   public SequenceBatching withControl(Control control) {
     List<Control> more = new ArrayList<>(controls);
     more.add(Checks.notNull(control, "control"));
     return new SequenceBatching(strategy, maxIdle, iterative, more, states);
   }
 
-  /** The same with one more state. */
+  /** Returns these rules with one more state. */
   public SequenceBatching withState(State state) {
     List<State> more = new ArrayList<>(states);
     more.add(Checks.notNull(state, "state"));

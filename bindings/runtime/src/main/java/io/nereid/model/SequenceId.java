@@ -6,9 +6,9 @@ import io.nereid.types.StatusCode;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a sequence of requests is called: a name where that is not empty, else a number.
+ * The id of a sequence of requests: a name, or a number if the name is empty.
  *
- * @param number an unsigned number; 0 where there is a name
+ * @param number an unsigned number; 0 if there is a name
  * @param name at most {@value #MAX_NAME_BYTES} bytes of UTF-8
  */
 public record SequenceId(long number, String name) {

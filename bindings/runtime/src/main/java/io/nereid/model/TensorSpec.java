@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a model expects of an input, or promises of an output.
+ * The form that a model expects of an input, or promises of an output.
  *
  * @param name its name
  * @param dataType the type of its elements

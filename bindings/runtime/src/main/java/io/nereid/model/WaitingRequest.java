@@ -12,13 +12,13 @@ public interface WaitingRequest {
   /** The parameters that its sender gave. */
   Map<String, Object> parameters();
 
-  /** How many rows it has; 0 for models without a batch dimension. */
+  /** The number of the request's rows; 0 for models without a batch dimension. */
   long rows();
 
   /** True if it brings this input. */
   boolean hasInput(String name);
 
-  /** How many elements this input has; 0 when it brings none. */
+  /** The number of elements that this input has; 0 when the request brings none. */
   long elementCount(String name);
 
   /** The shape of this input, which it brings. */

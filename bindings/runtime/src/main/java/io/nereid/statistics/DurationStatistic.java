@@ -1,7 +1,7 @@
 package io.nereid.statistics;
 
 /**
- * How often something happened and how long it took altogether.
+ * The number of times that something happened, and the time that it took altogether.
  *
  * @param count how often
  * @param totalNs all durations together, in nanoseconds

@@ -28,7 +28,7 @@ public final class Histogram {
     this.counts = counts;
   }
 
-  /** How many durations it holds. */
+  /** The number of durations in the histogram. */
   public long count() {
     long sum = 0;
     for (long count : counts) {
@@ -37,7 +37,7 @@ public final class Histogram {
     return sum;
   }
 
-  /** How many buckets it has. */
+  /** The number of buckets. */
   public int bucketCount() {
     return counts.length;
   }
@@ -47,7 +47,7 @@ public final class Histogram {
     return boundsNs[bucket];
   }
 
-  /** How many durations are in {@code bucket}. */
+  /** The number of durations in {@code bucket}. */
   public long count(int bucket) {
     return counts[bucket];
   }
@@ -88,7 +88,8 @@ public final class Histogram {
   }
 
   /**
-   * What was added since it was as {@code earlier}; all of it when it was begun anew since then.
+   * Returns the durations that were added since the histogram was as {@code earlier}; all of them
+   * if it was begun anew since then.
    */
   public Histogram since(Histogram earlier) {
     if (!Arrays.equals(boundsNs, earlier.boundsNs)) {

@@ -3,7 +3,7 @@ package io.nereid.statistics;
 import java.util.Optional;
 
 /**
- * What an instance of a model waits for, now.
+ * The resource that an instance of a model waits for now.
  *
  * @param holds whether it holds the resources of an execution
  * @param awaited the resource that it waits for; empty: it does not wait. When as much is free as
@@ -14,7 +14,7 @@ import java.util.Optional;
 public record InstanceStatistics(
     boolean holds, Optional<ResourceStatistics> awaited, long needed, long waits) {
 
-  /** In words, such as "waits for R1, 2 of 4 free, 3 needed". */
+  /** The state of the instance in words, such as "waits for R1, 2 of 4 free, 3 needed". */
   public String text() {
     return awaited
         .map(resource ->

@@ -1,7 +1,7 @@
 package io.nereid.statistics;
 
 /**
- * What a model occupies, in bytes.
+ * The memory that a model occupies, in bytes.
  *
  * @param weights for as long as it is loaded, as far as its backend tells; 0: unknown
  * @param working kept between executions beyond the weights, likewise

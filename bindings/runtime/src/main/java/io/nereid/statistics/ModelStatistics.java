@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What one loaded version of a model has done since it was loaded.
+ * The figures of one loaded version of a model, since it was loaded.
  *
  * @param instanceCount how many executions may run at once
  * @param lastInference when the last request finished
@@ -34,7 +34,7 @@ import java.util.Optional;
  * @param totalHistogram distribution of the time from submission to answer
  * @param stages distributions of other times, with {@code NereidOptions.stageHistograms} only
  * @param sequences its sequences; empty: it has none
- * @param objective what became of its objective; empty: it has none
+ * @param objective the figures of its objective; empty: it has none
  */
 public record ModelStatistics(
     int instanceCount,

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What an objective has one loaded version of a model do now, and what came of it since the model
- * was loaded. Requests that failed for another reason, or that the response cache answered, are not
- * counted.
+ * The limits that an objective sets for one loaded version of a model now, and the results since
+ * the model was loaded. Requests that failed for another reason, or that the response cache
+ * answered, are not counted.
  *
  * @param percentile how many in a hundred of the answers are to be in time
  * @param latency what in time means, from when a request was sent
@@ -53,13 +53,13 @@ public record ObjectiveStatistics(
   }
 
   /**
-   * What executions of so many rows take.
+   * The time that executions of so many rows take.
    *
    * @param kind of the instances: the number of their GPU and one more, 0 for the processor
    * @param rows of the batch
    * @param rowElements of all inputs of a row, about; 0: inputs have one size
-   * @param meanNs what one takes on average, in nanoseconds
-   * @param highNs what one of a hundred exceeds, about
+   * @param meanNs the average time of one, in nanoseconds
+   * @param highNs the time that one of a hundred exceeds, about
    * @param weight how many executions it comes from, where old ones count less
    */
   public record Cost(

@@ -41,7 +41,7 @@ public record OpenHandle(
     madeAt = List.copyOf(Checks.notNull(madeAt, "madeAt"));
   }
 
-  /** What it is and where it was made, in one line. */
+  /** The kind of the handle and the place where it was made, in one line. */
   @Override
   public String toString() {
     return kind.text

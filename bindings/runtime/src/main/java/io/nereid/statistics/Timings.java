@@ -1,7 +1,7 @@
 package io.nereid.statistics;
 
 /**
- * Where the time of one request went, in nanoseconds.
+ * The times that one request spent in each stage, in nanoseconds.
  *
  * @param queueNs waiting
  * @param computeInputNs gathering the batch's inputs

@@ -1,6 +1,6 @@
 /**
- * What a runtime and its models tell about themselves. All types are immutable values: who wants to
- * know what happened in between takes two and subtracts.
+ * The figures that a runtime and its models tell about themselves. All types are immutable values:
+ * the difference of two tells what happened in between.
  *
  * {@snippet class="io.nereid.RuntimeGuideTest" region="statistics"}
  */

@@ -57,7 +57,7 @@ final class ByteStrings {
     return encoded.asSlice(offset + Integer.BYTES, length).toArray(JAVA_BYTE);
   }
 
-  /** Where the elements end that begin at {@code offset}, when there are {@code count} of them. */
+  /** Returns the end of the {@code count} elements that begin at {@code offset}. */
   static long skip(MemorySegment encoded, long offset, long count) {
     long end = offset;
     for (long i = 0; i < count; i++) {

@@ -14,7 +14,7 @@ import java.util.Arrays;
 
 /**
  * Turns arrays of arrays into tensors, and tensors into arrays of arrays. Elements are copied once,
- * but an array of one dimension becomes a view. Has no state.
+ * but an array of one dimension becomes a view. The class has no state.
  */
 final class NestedArrays {
 

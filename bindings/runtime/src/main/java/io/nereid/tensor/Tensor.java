@@ -14,8 +14,8 @@ import java.util.Objects;
 
 /**
  * A datatype, a shape, and memory. A tensor made by one of the factories here is a view of the
- * caller's memory. One that comes from a request, a response or a batch lies in the runtime's pool
- * and can be used until that owner is closed; afterwards its methods throw {@link
+ * caller's memory. A tensor that comes from a request, a response or a batch lies in the runtime's
+ * pool and can be used until that owner is closed; afterwards its methods throw {@link
  * IllegalStateException}, and segments taken from it before must not be used any more.
  *
  * <p>Elements are in row-major order and little-endian. Views of arrays follow later changes of the
@@ -150,7 +150,7 @@ public final class Tensor extends TensorElements {
 
   // ---- Views ------------------------------------------------------------------------------------
 
-  /** The same memory with another shape of as many elements. */
+  /** Returns the same memory with another shape of as many elements. */
   public Tensor reshape(long... newShape) {
     Shapes.check(elementCount(), Checks.notNull(newShape, "newShape"));
     return view(newShape, 0, byteSize);
@@ -204,7 +204,7 @@ public final class Tensor extends TensorElements {
     return shape.clone();
   }
 
-  /** How many dimensions there are. */
+  /** The number of dimensions. */
   public int rank() {
     return shape.length;
   }
@@ -214,7 +214,7 @@ public final class Tensor extends TensorElements {
     return shape[index];
   }
 
-  /** How many elements the shape has. */
+  /** The number of elements that the shape has. */
   @Override
   public long elementCount() {
     return Shapes.elementCount(shape);
@@ -277,7 +277,7 @@ public final class Tensor extends TensorElements {
     return owner;
   }
 
-  /** Where it is in the owner's memory; 0 when it is not there. */
+  /** The address of the tensor in its owner's memory; 0 when it is not there. */
   long address() {
     return address;
   }

@@ -30,14 +30,17 @@ abstract class TensorElements {
     this.byteSize = byteSize;
   }
 
-  /** What elements are read from, at {@link #address} on: a segment for each tensor would cost. */
+  /**
+   * The memory that elements are read from, at {@link #address} on: a segment for each tensor would
+   * cost.
+   */
   abstract MemorySegment base();
 
   abstract MemorySegment segment();
 
   abstract long elementCount();
 
-  /** Where element {@code index} is in {@link #base}. */
+  /** Returns the position of element {@code index} in {@link #base}. */
   private long offset(long index, int elementSize) {
     return address + Objects.checkIndex(index, byteSize / elementSize) * elementSize;
   }
@@ -146,7 +149,10 @@ abstract class TensorElements {
     };
   }
 
-  /** As {@link #longAt}; throws {@link ArithmeticException} when it does not fit an int. */
+  /**
+   * Does the same as {@link #longAt}, but throws {@link ArithmeticException} when the value does
+   * not fit an int.
+   */
   public int intAt(long index) {
     return Math.toIntExact(longAt(index));
   }

@@ -4,8 +4,9 @@ import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Lends the memory that tensors lie in, such as a request or a response does. It makes its tensors,
- * and they can be read from any thread as long as it is open. Only Nereid's own classes extend it.
+ * Lends the memory that tensors lie in, such as a request or a response does. The owner makes its
+ * tensors, and any thread can read them as long as the owner is open. Only Nereid's own classes
+ * extend it.
  */
 public abstract class TensorOwner {
 
@@ -22,7 +23,7 @@ public abstract class TensorOwner {
         }
       };
 
-  /** For the owners of tensors. */
+  /** Makes an owner of tensors. */
   protected TensorOwner() {}
 
   /** Throws when this was closed. Its tensors call this before each access. */
@@ -54,7 +55,7 @@ public abstract class TensorOwner {
     return tensor.owner();
   }
 
-  /** Where a tensor is in its owner's memory; 0 when it is not there. */
+  /** Returns the address of a tensor in its owner's memory; 0 when it is not there. */
   protected static long addressOf(Tensor tensor) {
     return tensor.address();
   }
