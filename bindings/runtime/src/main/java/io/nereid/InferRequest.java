@@ -32,8 +32,8 @@ import java.util.function.Consumer;
  * {@link #inferStream}. It is filled in by one thread at a time; {@link #cancel} and {@link #close}
  * may come from any.
  *
- * <p>What is wrong with an input or a setting is thrown by the method that is given it. Those that
- * return the request close it then, since {@code try (var request = model.newRequest().input(...))}
+ * <p>The method that is given a wrong input or setting throws. A method that throws and returns the
+ * request closes the request first, since {@code try (var request = model.newRequest().input(...))}
  * has no request to close when {@code input} throws.
  *
  * <p>Closing gives the inputs' memory back. It neither cancels a request that is under way nor
@@ -44,7 +44,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   private final Slot slot;
   private final long generation;
 
-  /** For a slot that was just taken from its pool. */
+  /** Makes a request of a slot that was just taken from its pool. */
   InferRequest(Slot slot) {
     this.slot = slot;
     this.generation = slot.generation();
@@ -126,7 +126,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
         name, Signature.byteSize("input '" + name + "'", spec.dataType(), shape), shape);
   }
 
-  /** As {@link #allocateInput} for an input of BYTES, whose encoded size must be said. */
+  /** Does what {@link #allocateInput} does for BYTES, whose encoded size must be said. */
   public Tensor allocateBytesInput(String name, long byteSize, long... shape) {
     Checks.notNegative(byteSize, "byteSize");
     Checks.notNull(shape, "shape");
@@ -194,8 +194,8 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * What inputs were given so far, by name in the model's order: to be read, before the request is
-   * sent, by the thread that fills it in.
+   * The inputs that were given so far, by name in the model's order. The thread that fills in the
+   * request may call this until it sends the request.
    */
   public Map<String, Tensor> inputs() {
     slot.beginEdit(generation);
@@ -229,7 +229,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
         content -> content.deadlineNs(Checks.deadlineNs(Checks.notNegative(fromNow, "deadline"))));
   }
 
-  /** How long the request may wait for its turn, as far as the model's queue policy lets it. */
+  /** Limits the wait for the request's turn, as far as the model's queue policy lets it. */
   public InferRequest timeout(Duration inQueue) {
     return edit(
         content -> slot.record().timeoutNs(Checks.nanos(Checks.notNegative(inQueue, "timeout"))));
@@ -268,8 +268,8 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Has a listener hear what a plug-in tells of the request, and what happens to the inferences
-   * that it begins for it, until it is answered; on any thread, where the listener must not wait.
+   * Lets a listener hear, on any thread and without waiting, what a plug-in tells of the request
+   * and of the inferences that the plug-in begins for it, until the request is answered.
    */
   public InferRequest trace(Consumer<TracedActivity> listener) {
     return edit(content -> content.tracer(Checks.notNull(listener, "listener")));
@@ -290,7 +290,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     return infer(() -> {});
   }
 
-  /** As {@link #infer()}; {@code beforeWait} is run first if this thread has to wait. */
+  /** Does the same as {@link #infer()}; runs {@code beforeWait} first if it has to wait. */
   public InferResponse infer(Runnable beforeWait) {
     Checks.notNull(beforeWait, "beforeWait");
     signature().checkSingleResponse();
@@ -315,9 +315,9 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Sends the request; the future completes with the response, which its receiver closes. What
-   * depends on the future runs on a virtual thread of its own. Cancelling it cancels the request.
-   * Not for decoupled models, as {@link #infer}.
+   * Sends the request; the future completes with the response, which its receiver closes. Code that
+   * depends on the future runs on a virtual thread of its own. Cancelling the future cancels the
+   * request. Like {@link #infer}, this is not for decoupled models.
    */
   public CompletableFuture<InferResponse> inferAsync() {
     signature().checkSingleResponse();
@@ -330,12 +330,12 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
 
   /**
    * Sends the request and returns; the listener gets the answer on whichever thread completes it,
-   * possibly this one, before this returns. For frontends that have threads of their own: there is
-   * no thread in between, as there is with {@link #inferAsync}. What is wrong with the request
-   * itself is thrown from here, and the listener hears nothing.
+   * possibly this one, before this returns. The method is for frontends that have threads of their
+   * own: unlike with {@link #inferAsync}, there is no thread in between. The method throws if the
+   * request itself is wrong, and the listener hears nothing then.
    *
    * <p>A deadline bounds the time in the queue only: whoever wants to give up on a request that
-   * executes calls {@link #cancel}. Not for decoupled models, as {@link #infer}.
+   * executes calls {@link #cancel}. Like {@link #infer}, this is not for decoupled models.
    *
    * @param inline whether the request may execute on this thread when the model is idle
    */
@@ -349,7 +349,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     }
   }
 
-  /** On the thread that completed the request, after the core gave the record back. */
+  /** Tells the listener, on the completing thread, after the core gave the record back. */
   private void answer(ResponseListener listener) {
     InferResponse response;
     try {
@@ -362,9 +362,9 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Sends the request; the stream has its responses, and must be closed. For every model: those
-   * that are not decoupled have one response. What is wrong with the request itself is thrown from
-   * here, later failures come from the stream.
+   * Sends the request; the stream has its responses, and must be closed. Every model can be asked
+   * this way: one that is not decoupled sends one response. The method throws if the request itself
+   * is wrong; later failures come from the stream.
    */
   public ResponseStream inferStream() {
     InferRequest sent = routed();

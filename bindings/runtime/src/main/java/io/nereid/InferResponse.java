@@ -80,8 +80,8 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * What the backend says with the response, besides outputs: each value a String, a Long, a
-   * Boolean or a Double. Backends in Java say nothing, and neither does the response cache.
+   * The values that the backend sends with the response besides outputs: each one a String, a Long,
+   * a Boolean or a Double. Backends in Java send none, and neither does the response cache.
    */
   public Map<String, Object> parameters() {
     if (!signature().takesValues()) {
@@ -92,7 +92,7 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
 
   /**
    * The error that a decoupled model has sent in place of outputs, as one of several responses:
-   * others may follow. One that ends the request is thrown by {@link ResponseStream#next}.
+   * others may follow. {@link ResponseStream#next} throws an error that ends the request.
    */
   public Optional<NereidException> failure() {
     return earlier == null ? Optional.empty() : Optional.ofNullable(earlier.failure());
@@ -158,14 +158,14 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * True if the request is over, so that this is its last response. One that is not final can still
-   * be the last that comes: then {@link ResponseStream#next} returns null or throws.
+   * True if the request is over, so that this is its last response. A response that is not final
+   * can still be the last that comes: then {@link ResponseStream#next} returns null or throws.
    */
   public boolean isFinal() {
     return earlier == null;
   }
 
-  /** Where the time went. */
+  /** The times that the request spent waiting and in each stage of its execution. */
   public Timings timings() {
     return read(RequestRecord::timings, UNKNOWN);
   }
@@ -186,9 +186,10 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * For who stands between clients and a model with an objective: the answer has left for the
-   * client now. What lies between the two moments and was not the model's is learned, and kept free
-   * of the objective from then on. Of other models, and of other responses, nothing is learned.
+   * Tells the runtime that the answer has left for the client now; for code that stands between
+   * clients and a model with an objective. The runtime learns how much time passed outside the
+   * model since the request came, and keeps that much of the objective free from then on. A model
+   * without an objective learns nothing, and only the last response of a request counts.
    *
    * @param cameNs when the request came, by the clock of {@link System#nanoTime}; 0: nobody knows,
    *     and nothing is learned
@@ -206,7 +207,10 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
         false);
   }
 
-  /** What the record says; a response that is not the last has another answer. */
+  /**
+   * Returns a field of the record, or {@code otherwise} for a response that is not the last: the
+   * record has another answer by then.
+   */
   private <T> T read(Function<RequestRecord, T> field, T otherwise) {
     enter();
     try {

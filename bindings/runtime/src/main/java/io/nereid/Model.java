@@ -53,7 +53,7 @@ public final class Model implements AutoCloseable {
     return entry.version();
   }
 
-  /** Where it is in its life. */
+  /** The state of the model: loading, ready, draining and so on. */
   public ModelState state() {
     return entry.state();
   }
@@ -66,27 +66,28 @@ public final class Model implements AutoCloseable {
     return entry.isReady();
   }
 
-  /** What it was loaded from, last. */
+  /** The specification that the model was last loaded from. */
   public ModelSpec spec() {
     return latest().spec();
   }
 
   /**
-   * What its backend reads in the first bytes of its files, in sentences for people, also when its
-   * load failed ({@link io.nereid.model.Backend#inspect}).
+   * The sentences for people that the model's backend makes of the first bytes of the model's
+   * files, also when the load failed ({@link io.nereid.model.Backend#inspect}).
    */
   public List<String> notes() {
     return entry.notes();
   }
 
-  /** What it has done since it was loaded last; after it was unloaded, the final figures. */
+  /** The figures of the model since it was loaded last; after it was unloaded, the final ones. */
   public ModelStatistics statistics() {
     return latest().statistics();
   }
 
   /**
-   * The configuration that it was loaded with last, and where its values came from. Of a model that
-   * was never loaded: what is known of it without the model's own word.
+   * The configuration that it was loaded with last, and where its values came from. If the model
+   * was never loaded, the configuration has everything that is known without the model's own file
+   * or backend.
    */
   public ModelConfiguration configuration() {
     return entry.configuration().orElseThrow(entry::notReady);
@@ -97,18 +98,19 @@ public final class Model implements AutoCloseable {
     return ProtobufConfiguration.of(Checks.notNull(spec, "spec"));
   }
 
-  /** How long loading it took, last. */
+  /** The time that the last load took. */
   public LoadTimes loadTimes() {
     return latest().times();
   }
 
-  /** What it occupies now; nothing when it is not loaded. */
+  /** The memory that the model occupies now; nothing when it is not loaded. */
   public MemoryUsage memoryUsage() {
     return entry.latest().map(LoadedModel::memory).orElse(MemoryUsage.UNKNOWN);
   }
 
   /**
-   * What its instances wait for now, by their index; none when it is not loaded, or an ensemble.
+   * The resources that the model's instances wait for now, by the index of the instance; none when
+   * the model is not loaded, or an ensemble.
    */
   public List<InstanceStatistics> instanceStatistics() {
     return entry.latest().map(LoadedModel::instances).orElse(List.of());
@@ -167,7 +169,9 @@ public final class Model implements AutoCloseable {
     return loaded != null && loaded.hasSequences();
   }
 
-  /** Why the last load failed, or what an ensemble lacks; empty when all is well. */
+  /**
+   * The reason why the last load failed, or why an ensemble is incomplete; empty when all is well.
+   */
   public Optional<String> failure() {
     return entry.failure();
   }
@@ -176,13 +180,13 @@ public final class Model implements AutoCloseable {
    * Unloads it: takes no more requests, finishes those that were sent, and closes its backend.
    * Waits for that, at most {@link NereidOptions#drainTimeout} for requests that wait for their
    * turn, and without limit for what is executing. Open responses stay valid. Ensembles that use it
-   * become unavailable first. Does nothing when it is not loaded. Not to be called from a backend.
+   * become unavailable first. Does nothing when it is not loaded. Backends must not call it.
    */
   public void unload() {
     lifecycle.unload(entry);
   }
 
-  /** As {@link #unload()}. */
+  /** Does the same as {@link #unload()}. */
   @Override
   public void close() {
     unload();
@@ -235,7 +239,7 @@ public final class Model implements AutoCloseable {
       }
     }
 
-    /** What it is called. */
+    /** The name or number of the sequence. */
     public SequenceId id() {
       return id;
     }

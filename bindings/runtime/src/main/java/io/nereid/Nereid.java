@@ -57,7 +57,7 @@ import java.util.function.Function;
  */
 public final class Nereid implements AutoCloseable {
 
-  /** How long executions may take beyond the deadline of {@link #close}. */
+  /** The time that executions may take beyond the deadline of {@link #close}. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(1);
 
   private final NereidOptions options;
@@ -153,25 +153,25 @@ public final class Nereid implements AutoCloseable {
 
   /**
    * All models of a directory in Triton's layout, or the one of a file, {@link #model()}. Files
-   * {@code NAME.onnx} and {@code NAME.plan} in the directory are models, too. What is a file has
-   * the inputs and outputs that it tells, and batches where the first dimension of all of them is
-   * free.
+   * {@code NAME.onnx} and {@code NAME.plan} in the directory are models, too. A model that is a
+   * file has the inputs and outputs that the file tells, and batches if the first dimension of all
+   * of them is free.
    */
   public static Nereid open(Path repository) {
     Checks.notNull(repository, "repository");
     return open(RepositoryOptions.builder().repository(repository).build());
   }
 
-  /** As {@link #open(RepositoryOptions, NereidOptions)} with the default options. */
+  /** Does the same as {@link #open(RepositoryOptions, NereidOptions)} with the default options. */
   public static Nereid open(RepositoryOptions repository) {
     Checks.notNull(repository, "repository");
     return open(repository, NereidOptions.DEFAULT);
   }
 
   /**
-   * A runtime with models of directories in Triton's layout. What cannot be loaded is there as
-   * well, in state {@link ModelState#FAILED} with its {@link Model#failure}: one broken model does
-   * not stop the others.
+   * A runtime with models of directories in Triton's layout. A model that cannot be loaded is there
+   * as well, in state {@link ModelState#FAILED} with its {@link Model#failure}: one broken model
+   * does not stop the others.
    */
   public static Nereid open(RepositoryOptions repository, NereidOptions options) {
     Checks.notNull(repository, "repository");
@@ -207,8 +207,9 @@ public final class Nereid implements AutoCloseable {
   }
 
   /**
-   * As {@link #load(ModelSpec)}, of a model whose file comes out of a stream, as of {@link
-   * Class#getResourceAsStream}. While it is loaded, it lies in a temporary directory of this user.
+   * Does the same as {@link #load(ModelSpec)} for a model whose file comes out of a stream, such as
+   * that of {@link Class#getResourceAsStream}. While the model is loaded, its file lies in a
+   * temporary directory of this user.
    *
    * @param file is read to its end, and not closed
    */
@@ -220,7 +221,7 @@ public final class Nereid implements AutoCloseable {
     }
   }
 
-  /** As {@link #load(ModelSpec, InputStream)}, of a model in ONNX with nothing else set. */
+  /** Does what {@link #load(ModelSpec, InputStream)} does for ONNX with nothing else set. */
   public Model load(String name, InputStream onnx) {
     return load(ModelSpec.builder(name).backend("onnxruntime").build(), onnx);
   }
@@ -327,8 +328,8 @@ public final class Nereid implements AutoCloseable {
   /**
    * Lets no sequence start from now on ({@link StatusCode#UNAVAILABLE}), and waits until those that
    * have started have ended, by their last request or by idle time: any thread may go on with them
-   * meanwhile. All else goes on as before. What has not ended by then ends with its model, and
-   * {@link #close} does not wait for it again.
+   * meanwhile. All else goes on as before. A sequence that has not ended by then ends with its
+   * model, and {@link #close} does not wait for it again.
    *
    * @param timeout how long to wait
    * @return whether all sequences have ended
@@ -347,8 +348,8 @@ public final class Nereid implements AutoCloseable {
    * open then are closed from here, all memory is given back all the same, and {@link
    * StatusCode#FAILED_PRECONDITION} names them, since forgetting them is a leak. When a backend
    * does not come back from loading or from an execution, {@link StatusCode#DEADLINE_EXCEEDED}
-   * names its model; all memory then stays until it does. Closing twice does nothing. Not to be
-   * called by a listener, nor by a backend.
+   * names its model; all memory then stays until it does. Closing twice does nothing. Listeners and
+   * backends must not call it.
    */
   @Override
   public void close() {
@@ -372,7 +373,7 @@ public final class Nereid implements AutoCloseable {
     }
   }
 
-  /** On a thread of its own, because a backend that hangs would hold up the caller for ever. */
+  /** Unloads on a thread of its own: a backend that hangs would hold up the caller for ever. */
   private void unloadAll(long deadlineNs) {
     AtomicBoolean decided = new AtomicBoolean();
     Runnable unload =

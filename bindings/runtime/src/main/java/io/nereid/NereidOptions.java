@@ -44,7 +44,7 @@ public record NereidOptions(
     Map<String, HostPolicy> hostPolicies,
     PluginOptions plugins) {
 
-  /** What applies when nothing is set. */
+  /** The options that apply when nothing is set. */
   public static final NereidOptions DEFAULT = builder().build();
 
   /** Checks the values. */
@@ -64,7 +64,7 @@ public record NereidOptions(
     }
   }
 
-  /** What of it concerns the core. */
+  /** The options that concern the core. */
   NativeRuntime.Settings settings() {
     return new NativeRuntime.Settings(
         poolByteLimit,
@@ -126,7 +126,7 @@ public record NereidOptions(
       return this;
     }
 
-    /** How long unloading, reloading and closing wait for requests; 30 s by default. */
+    /** Sets the time that unloading, reloading and closing wait for requests; 30 s by default. */
     public Builder drainTimeout(Duration timeout) {
       drainTimeout = Checks.notNull(timeout, "timeout");
       return this;
@@ -153,13 +153,13 @@ public record NereidOptions(
       return this;
     }
 
-    /** How much there is of a resource; without a device, on each. */
+    /** Sets the amount that there is of a resource; without a device, on each device. */
     public Builder resource(ResourceCount resource) {
       resources.add(Checks.notNull(resource, "resource"));
       return this;
     }
 
-    /** Where the threads of instances run whose groups name this policy. */
+    /** Sets the cores and the node for the threads of instances whose groups name this policy. */
     public Builder hostPolicy(String name, HostPolicy policy) {
       hostPolicies.put(Checks.notNull(name, "name"), Checks.notNull(policy, "policy"));
       return this;

@@ -70,8 +70,8 @@ public final class Repository {
 
   /**
    * Reads the models of repositories without loading them, and says of each what would become of
-   * it: what runs here, what needs a plug-in of Triton's, what is ignored, and what is refused.
-   * What a model's own file holds is not looked into.
+   * it: what runs here, what needs a plug-in of Triton's, what is ignored, and what is refused. The
+   * check does not read the models' own files.
    */
   public static List<CheckedModel> check(RepositoryOptions options, PluginOptions plugins) {
     return RepositoryCheck.check(
@@ -79,9 +79,9 @@ public final class Repository {
   }
 
   /**
-   * Loads what the control mode asks for; what cannot be loaded is there with its reason. In mode
-   * poll changes are followed from then on. {@link Nereid#open} has done this already; after {@link
-   * Nereid#create(RepositoryOptions, NereidOptions)} it is to be called once.
+   * Loads what the control mode asks for; a model that cannot be loaded is there with its reason.
+   * The repository follows changes from then on in mode poll. {@link Nereid#open} has done this
+   * already; after {@link Nereid#create(RepositoryOptions, NereidOptions)} it is to be called once.
    */
   public void start() {
     if (started.getAndSet(true)) {
@@ -221,7 +221,10 @@ public final class Repository {
     load(Checks.notNull(name, "name"), Optional.empty());
   }
 
-  /** As {@link #load(String)}, with another configuration, or with files that were sent along. */
+  /**
+   * Does the same as {@link #load(String)}, with another configuration, or with files that were
+   * sent along.
+   */
   public void load(String name, ModelOverride override) {
     load(Checks.notNull(name, "name"), Optional.of(Checks.notNull(override, "override")));
   }
@@ -280,7 +283,7 @@ public final class Repository {
   }
 
   /**
-   * As {@link #unload(String)}. Ensembles that use it become incomplete.
+   * Does the same as {@link #unload(String)}. Ensembles that use the model become incomplete.
    *
    * @param unloadDependents for an ensemble: whether models that it uses, and that no other one
    *     does, are unloaded with it

@@ -12,6 +12,6 @@ public interface ResponseListener {
   /** The response, which the receiver closes. */
   void onResponse(InferResponse response);
 
-  /** Why there is none. */
+  /** Hears the reason why there is no response. */
   void onFailure(NereidException failure);
 }

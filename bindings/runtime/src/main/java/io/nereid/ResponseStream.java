@@ -4,8 +4,8 @@ import io.nereid.internal.request.StreamQueue;
 import io.nereid.types.StatusCode;
 
 /**
- * The responses of one request, in the order in which the model sends them. Of a decoupled model
- * there can be any number, of any other model there is one.
+ * The responses of one request, in the order in which the model sends them. A decoupled model sends
+ * any number of responses, any other model sends one.
  *
  * <pre>{@code
  * try (var request = model.newRequest().input("IN", prompt);
@@ -47,7 +47,7 @@ public final class ResponseStream implements AutoCloseable {
 
   /**
    * Cancels the request if it has not ended, and gives back the responses that were not fetched.
-   * Those that were stay open. Closing twice does nothing.
+   * Responses that were fetched stay open. Closing twice does nothing.
    */
   @Override
   public void close() {

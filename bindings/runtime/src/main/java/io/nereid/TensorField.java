@@ -191,7 +191,7 @@ final class TensorField {
         : typed(all.reshape(shape));
   }
 
-  /** The same memory with the model's type, which has elements of the same size. */
+  /** Returns the tensor's memory with the model's type, which has elements of the same size. */
   private Tensor typed(Tensor tensor) {
     return tensor.dataType() == spec.dataType()
         ? tensor

@@ -1,7 +1,7 @@
 /**
  * An inference runtime to embed: {@link io.nereid.Nereid} loads models, {@link
- * io.nereid.InferRequest} runs them, {@link io.nereid.tensor.Tensor} is what goes in and comes out.
- * A model that is one file needs nothing else:
+ * io.nereid.InferRequest} runs them, {@link io.nereid.tensor.Tensor} holds the data that goes in
+ * and comes out. A model that is one file needs nothing else:
  *
  * {@snippet class="io.nereid.RuntimeGuideTest" region="open"}
  *
@@ -17,8 +17,8 @@
  * {@snippet class="io.nereid.RuntimeGuideTest" region="async"}
  *
  * <p><b>Closing.</b> Requests and responses hold memory until they are closed, so each stands in a
- * {@code try}. A response may outlive its request. With {@code -Dnereid.leaks=record} {@link
- * io.nereid.Nereid#openHandles} tells where what was forgotten was made.
+ * {@code try}. A response may outlive its request. {@link io.nereid.Nereid#openHandles} tells where
+ * forgotten requests and responses were made, with {@code -Dnereid.leaks=record}.
  *
  * <p><b>Failures.</b> What goes wrong is a {@link io.nereid.types.NereidException} with a code;
  * using what was closed is an {@link java.lang.IllegalStateException}:
