@@ -23,7 +23,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * A service that says in how long it answers: its latency stays flat when the load doubles, and
- * when it doubles again. What is too much is refused, at once.
+ * when it doubles again. Requests beyond what it can do are refused at once.
  */
 public final class Flat {
 
