@@ -1,20 +1,17 @@
 package io.nereid.server.http;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.shared.ServerState;
 import io.nereid.types.DataType;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** Clients that ask for more than their share, and the others beside them. */
@@ -81,53 +78,46 @@ class FairnessTest {
   @Test
   void othersHaveTheirTurnsBesideRequestsInARow() throws Exception {
     int clients = 8;
-    int count = 1500;
-    ByteArrayOutputStream all = new ByteArrayOutputStream();
-    for (int i = 0; i < count; i++) {
-      all.writeBytes(
-          "GET /v2/models/stats HTTP/1.1\r\nHost: a\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-    }
-    AtomicInteger answered = new AtomicInteger();
     CountDownLatch started = new CountDownLatch(clients);
+    AtomicBoolean enough = new AtomicBoolean();
     List<Thread> threads = new ArrayList<>();
     try (TestServer server = new TestServer().identity(DataType.FP32);
         RawClient victim = server.connect()) {
       victim.get("/v2/health/live").expect(200);
       for (int i = 0; i < clients; i++) {
-        threads.add(
-            Thread.ofPlatform()
-                .start(() -> ask(server, all.toByteArray(), count, started, answered)));
+        threads.add(Thread.ofPlatform().start(() -> ask(server, started, enough)));
       }
       started.await();
       for (int i = 0; i < 20; i++) {
         victim.get("/v2/health/live").expect(200);
       }
-      assertTrue(answered.get() < clients * count, "all others were answered first");
+      enough.set(true);
       for (Thread thread : threads) {
         thread.join();
       }
     }
   }
 
-  private static void ask(
-      TestServer server,
-      byte[] requests,
-      int count,
-      CountDownLatch started,
-      AtomicInteger answered) {
+  /** Sends requests without waiting for their replies, until it is enough. */
+  private static void ask(TestServer server, CountDownLatch started, AtomicBoolean enough) {
+    String request = "GET /v2/models/stats HTTP/1.1\r\nHost: a\r\n";
+    String many = (request + "\r\n").repeat(100);
     try (RawClient client = server.connect()) {
       Thread sender =
           Thread.ofVirtual()
               .start(() -> {
                 try {
-                  client.send(requests);
+                  while (!enough.get()) {
+                    client.send(many);
+                  }
+                  client.send(request + "Connection: close\r\n\r\n");
                 } catch (IOException e) {
                   throw new AssertionError(e);
                 }
               });
-      for (int i = 0; i < count; i++) {
-        client.receive().expect(200);
-        answered.incrementAndGet();
+      boolean last = false;
+      while (!last) {
+        last = "close".equals(client.receive().expect(200).fields().get("connection"));
         started.countDown();
       }
       sender.join();

@@ -148,6 +148,9 @@ public final class HttpListener {
   /** Helidon's text in place of one that repeats what the client sent. */
   private static final String UNSAFE = "Bad request, see server log";
 
+  /** The beginning of its texts on request lines; the rest depends on how the bytes arrive. */
+  private static final String UNREADABLE = "Invalid prologue";
+
   private static final String TOO_LONG = "Header size exceeded";
 
   private static final HeaderName NO_NAME = HeaderNames.create("");
@@ -171,7 +174,7 @@ public final class HttpListener {
     String text = message;
     boolean gaveUp =
         type == DirectHandler.EventType.INTERNAL_ERROR && request.method().isEmpty(); // its parser
-    if (gaveUp || text == null || text.startsWith(UNSAFE)) {
+    if (gaveUp || text == null || text.startsWith(UNSAFE) || text.startsWith(UNREADABLE)) {
       told = gaveUp ? Status.BAD_REQUEST_400 : status;
       text = "expected a request line as METHOD PATH HTTP/1.1, and header fields as Name: value";
     } else if (text.equals(TOO_LONG) || status.code() == 414) {
