@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
 import io.nereid.Model;
+import io.nereid.ResponseListener;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
@@ -324,21 +325,55 @@ final class TokenBatches {
         }
       }
       request.output(output);
-      return request
-          .inferAsync()
-          .whenComplete((response, failure) -> request.close())
-          .thenApply(response -> {
-            try (InferResponse all = response) {
-              Tensor answer = all.output(output);
-              for (int row = 0; row < rows; row++) {
-                reader.read(answer, row, chunk.texts[row]);
-              }
-              return all.executedBatchSize();
-            }
-          });
+      CompletableFuture<Integer> answered = new CompletableFuture<>();
+      request.submit(new Answer(request, chunk, reader, answered), false);
+      return answered;
     } catch (RuntimeException e) {
       request.close();
       throw e;
+    }
+  }
+
+  /**
+   * Reads the answer to a chunk on the thread of the core that brings it. The backend {@code text}
+   * waits for the future on a virtual thread that native frames pin to its carrier, so no virtual
+   * thread may be needed to complete it.
+   */
+  private final class Answer implements ResponseListener {
+
+    private final InferRequest request;
+    private final Chunk chunk;
+    private final Reader reader;
+    private final CompletableFuture<Integer> answered;
+
+    Answer(InferRequest request, Chunk chunk, Reader reader, CompletableFuture<Integer> answered) {
+      this.request = request;
+      this.chunk = chunk;
+      this.reader = reader;
+      this.answered = answered;
+    }
+
+    @Override
+    public void onResponse(InferResponse response) {
+      int batch;
+      try (request;
+          response) {
+        Tensor answer = response.output(output);
+        for (int row = 0; row < chunk.texts.length; row++) {
+          reader.read(answer, row, chunk.texts[row]);
+        }
+        batch = response.executedBatchSize();
+      } catch (RuntimeException e) {
+        answered.completeExceptionally(e);
+        return;
+      }
+      answered.complete(batch);
+    }
+
+    @Override
+    public void onFailure(NereidException failure) {
+      request.close();
+      answered.completeExceptionally(failure);
     }
   }
 

@@ -25,9 +25,11 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
@@ -87,6 +89,32 @@ class TextEmbedderTest {
       assertArrayEquals(all.get(i), embedder.embed(TEXTS.get(i)), 1e-6f, TEXTS.get(i));
     }
     assertEquals(List.of(), embedder.embedAll(List.of()));
+  }
+
+  /** The backend {@code text} waits on a virtual thread that cannot leave its carrier. */
+  @Test
+  void noVirtualThreadIsNeededForAnAnswer() throws Exception {
+    int carriers = Runtime.getRuntime().availableProcessors();
+    CountDownLatch busy = new CountDownLatch(carriers);
+    AtomicBoolean enough = new AtomicBoolean();
+    for (int i = 0; i < carriers; i++) {
+      Thread.ofVirtual()
+          .start(() -> {
+            busy.countDown();
+            while (!enough.get()) {
+              Thread.onSpinWait();
+            }
+          });
+    }
+    busy.await();
+    try (ExecutorService caller = Executors.newSingleThreadExecutor()) {
+      Future<float[]> vector = caller.submit(() -> embedder.embed("a dog"));
+      try {
+        assertTrue(vector.get(60, TimeUnit.SECONDS).length > 0);
+      } finally {
+        enough.set(true);
+      }
+    }
   }
 
   @Test

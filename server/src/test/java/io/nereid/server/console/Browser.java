@@ -102,8 +102,9 @@ final class Browser implements AutoCloseable {
     for (String line = output.readLine(); line != null; line = output.readLine()) {
       Matcher started = STARTED.matcher(line);
       if (started.find()) {
-        // What it says from now on is read, too, so that it never waits for a reader.
-        Thread.ofVirtual().start(() -> output.lines().forEach(ignored -> {}));
+        // Its further output is read, too, so that it never waits for a reader. A virtual thread
+        // would hold its carrier meanwhile, which the server of the test needs.
+        Thread.ofPlatform().daemon().start(() -> output.lines().forEach(ignored -> {}));
         return Integer.parseInt(started.group(1));
       }
     }
