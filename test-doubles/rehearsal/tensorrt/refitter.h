@@ -29,7 +29,7 @@ class Refitter final : public Held, public RefitterCalls {
  private:
   // Weights of that name that can be changed; null: there are none.
   [[nodiscard]] Parameter* Find(const char* name) const;
-  // Those that can be changed and, where that is asked, are missing.
+  // Names of the weights that can be changed, or of those alone that are missing.
   [[nodiscard]] std::vector<const char*> Names(bool missing) const;
 
   Log log_;

@@ -40,6 +40,22 @@ class ParserError final : public ParserErrorCalls {
   std::string text_;
 };
 
+// The errors of a parser or of a refitter, which people ask for one by one.
+class ParserErrors {
+ public:
+  void Add(int node, const OnnxNode& of, const std::string& text) {
+    errors_.push_back(std::make_unique<ParserError>(node, of, text));
+  }
+  [[nodiscard]] std::int32_t count() const { return static_cast<std::int32_t>(errors_.size()); }
+  [[nodiscard]] const ParserErrorCalls* At(std::int32_t index) const {
+    bool is_one = index >= 0 && index < count();
+    return is_one ? errors_[static_cast<std::size_t>(index)].get() : nullptr;
+  }
+
+ private:
+  std::vector<std::unique_ptr<ParserError>> errors_;
+};
+
 std::string BytesOf(const char* file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -89,18 +105,15 @@ class Parser final : public ParserCalls {
       return true;
     } catch (const std::exception& e) {
       log_.Error(std::string("ModelImporter: ") + e.what());
-      errors_.push_back(std::make_unique<ParserError>(number, *node, e.what()));
+      errors_.Add(number, *node, e.what());
       return false;
     }
   }
 
-  [[nodiscard]] std::int32_t getNbErrors() const override {
-    return static_cast<std::int32_t>(errors_.size());
-  }
+  [[nodiscard]] std::int32_t getNbErrors() const override { return errors_.count(); }
 
   [[nodiscard]] const ParserErrorCalls* getError(std::int32_t index) const override {
-    bool is_one = index >= 0 && index < getNbErrors();
-    return is_one ? errors_[static_cast<std::size_t>(index)].get() : nullptr;
+    return errors_.At(index);
   }
 
  private:
@@ -108,7 +121,7 @@ class Parser final : public ParserCalls {
   Log log_;
   Life life_;
   std::vector<std::unique_ptr<OnnxModel>> models_;
-  std::vector<std::unique_ptr<ParserError>> errors_;
+  ParserErrors errors_;
 };
 
 // Hands a refitter the weights of files by their names; they are its own memory until it goes.
@@ -150,18 +163,15 @@ class ParserRefitter final : public ParserRefitterCalls {
       return true;
     } catch (const std::exception& e) {
       log_.Error(std::string("ModelRefitter: ") + e.what());
-      errors_.push_back(std::make_unique<ParserError>(-1, OnnxNode(), e.what()));
+      errors_.Add(-1, OnnxNode(), e.what());
       return false;
     }
   }
 
-  [[nodiscard]] std::int32_t getNbErrors() const override {
-    return static_cast<std::int32_t>(errors_.size());
-  }
+  [[nodiscard]] std::int32_t getNbErrors() const override { return errors_.count(); }
 
   [[nodiscard]] const ParserErrorCalls* getError(std::int32_t index) const override {
-    bool is_one = index >= 0 && index < getNbErrors();
-    return is_one ? errors_[static_cast<std::size_t>(index)].get() : nullptr;
+    return errors_.At(index);
   }
 
  private:
@@ -169,7 +179,7 @@ class ParserRefitter final : public ParserRefitterCalls {
   Log log_;
   Life life_;
   std::vector<std::unique_ptr<OnnxModel>> models_;
-  std::vector<std::unique_ptr<ParserError>> errors_;
+  ParserErrors errors_;
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ struct Scaled {
     REQUIRE_MESSAGE(context->enqueueV3(stream.handle), logger.errors);
   }
 
-  // What becomes of a 3.
+  // Executes the model with a 3, and returns its answer.
   float Answer() {
     Owned<ExecutionContextCalls> context(engine->createExecutionContext(kStaticMemory));
     Enqueue(context.operator->());

@@ -102,11 +102,7 @@ final class FailingServer implements AutoCloseable {
   /** A server that encrypts, and knows two tokens. */
   static FailingServer guarded(Path directory) throws IOException, GeneralSecurityException {
     Identity authority = TestCertificates.authority("ca");
-    Identity own = TestCertificates.signed("server", authority);
-    ServerTlsOptions tls =
-        ServerTlsOptions.of(
-            own.writeCertificate(directory.resolve("own.pem")),
-            own.writeKey(directory.resolve("key.pem")));
+    ServerTlsOptions tls = TestCertificates.server(authority, directory);
     authority.writeCertificate(directory.resolve("ca.pem"));
     Files.writeString(directory.resolve("token"), "all");
     AccessControl access =

@@ -87,7 +87,7 @@ class KubernetesTest {
   record PredictorModel(
       ModelFormat modelFormat, String protocolVersion, String runtime, String storageUri) {}
 
-  // Those of KEDA's.
+  // The objects of KEDA.
 
   record ScaledObject(
       String apiVersion, String kind, V1ObjectMeta metadata, ScaledObjectSpec spec) {}
@@ -111,7 +111,7 @@ class KubernetesTest {
       Map<String, String> metadata,
       String metricType) {}
 
-  // Those of the Gateway API and its Inference Extension.
+  // The objects of the Gateway API and its Inference Extension.
 
   record InferencePool(String apiVersion, String kind, V1ObjectMeta metadata, PoolSpec spec) {}
 

@@ -240,11 +240,7 @@ class RemoteCommandsTest {
   @Test
   void topAsksForMetricsAsItAsksTheServer() throws Exception {
     Identity authority = TestCertificates.authority("ca");
-    Identity own = TestCertificates.signed("server", authority);
-    ServerTlsOptions tls =
-        ServerTlsOptions.of(
-            own.writeCertificate(directory.resolve("cert.pem")),
-            own.writeKey(directory.resolve("key.pem")));
+    ServerTlsOptions tls = TestCertificates.server(authority, directory);
     Path token = Files.writeString(directory.resolve("token"), "reader-0123456789abcdef");
     AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(token)));
     server.close();

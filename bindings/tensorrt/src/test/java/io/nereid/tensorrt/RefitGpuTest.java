@@ -186,7 +186,7 @@ class RefitGpuTest extends GpuTest {
       assertTrue(answer >= before && answer <= 6, "the answer " + answer + " after " + before);
       before = answer;
     }
-    // What does not fit leaves the old one as it is.
+    // A file that does not fit leaves the old engine as it is.
     Files.write(weights, SafeTensorsTest.file("{}", 0));
     assertThrows(NereidException.class, () -> nereid.repository().load("m"));
     assertEquals(6, answer(model));

@@ -363,7 +363,7 @@ final class TokenBatches {
           reader.read(answer, row, chunk.texts[row]);
         }
         batch = response.executedBatchSize();
-      } catch (RuntimeException e) {
+      } catch (Throwable e) { // the caller waits, whatever it is
         answered.completeExceptionally(e);
         return;
       }

@@ -218,12 +218,8 @@ class GrpcAccessTest {
   @Test
   void encryptedConnections() throws Exception {
     Identity authority = TestCertificates.authority("ca");
-    Identity own = TestCertificates.signed("server", authority);
     Path ca = authority.writeCertificate(directory.resolve("ca.pem"));
-    ServerTlsOptions tls =
-        ServerTlsOptions.of(
-            own.writeCertificate(directory.resolve("cert.pem")),
-            own.writeKey(directory.resolve("key.pem")));
+    ServerTlsOptions tls = TestCertificates.server(authority, directory);
     try (GrpcFixture server = server(GrpcOptions.DEFAULT.withTls(tls))) {
       assertEquals(
           Status.Code.UNAVAILABLE, failure(GrpcAccessTest::live, server.channel()).getCode());

@@ -63,11 +63,7 @@ class GrpcFloodsTest {
   @Test
   void aFloodWithinTlsEndsItsConnection(@TempDir Path directory) throws Exception {
     Identity authority = TestCertificates.authority("ca");
-    Identity own = TestCertificates.signed("server", authority);
-    ServerTlsOptions tls =
-        ServerTlsOptions.of(
-            own.writeCertificate(directory.resolve("cert.pem")),
-            own.writeKey(directory.resolve("key.pem")));
+    ServerTlsOptions tls = TestCertificates.server(authority, directory);
     SSLContext trusting = TestCertificates.client(authority, null);
     try (GrpcFixture server =
             new GrpcFixture(

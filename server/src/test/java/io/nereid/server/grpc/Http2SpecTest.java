@@ -26,7 +26,7 @@ class Http2SpecTest {
 
   /**
    * The cases that grpc-netty does not pass. In each it answers, or leaves open, a call that breaks
-   * the rules, and other calls of the connection go on.
+   * the rules.
    */
   private static final Set<String> DEVIATIONS =
       Set.of(

@@ -91,11 +91,7 @@ class ProtectedMetricsTest {
   @Test
   void connectionsAreEncrypted() throws Exception {
     Identity authority = TestCertificates.authority("ca");
-    Identity own = TestCertificates.signed("server", authority);
-    ServerTlsOptions tls =
-        ServerTlsOptions.of(
-            own.writeCertificate(directory.resolve("cert.pem")),
-            own.writeKey(directory.resolve("key.pem")));
+    ServerTlsOptions tls = TestCertificates.server(authority, directory);
     try (NereidServer server = start(MetricsOptions.DEFAULT.withTls(tls));
         HttpClient client =
             HttpClient.newBuilder().sslContext(TestCertificates.client(authority, null)).build()) {

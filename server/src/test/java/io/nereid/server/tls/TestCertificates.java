@@ -68,6 +68,15 @@ public final class TestCertificates {
     return make(name, null, ec());
   }
 
+  /** The files of a server whose certificate an authority signs, made in a directory. */
+  public static ServerTlsOptions server(Identity authority, Path directory)
+      throws IOException, GeneralSecurityException {
+    Identity own = signed("server", authority);
+    return ServerTlsOptions.of(
+        own.writeCertificate(directory.resolve("cert.pem")),
+        own.writeKey(directory.resolve("key.pem")));
+  }
+
   /** One that is signed by an authority. */
   public static Identity signed(String name, Identity authority) throws GeneralSecurityException {
     return make(name, authority, ec());
