@@ -15,6 +15,7 @@ import java.util.Map;
  * @param waiting requests that wait now; NaN: nobody says
  * @param busy instances that executed, on average
  * @param instances how many there are; NaN: nobody says
+ * @param ends batches that were begun, by why they are not larger
  */
 record TopRow(
     Activity activity,
@@ -22,7 +23,8 @@ record TopRow(
     double p99Ms,
     double waiting,
     double busy,
-    double instances) {
+    double instances,
+    Map<String, Double> ends) {
 
   private static final int BAR = 8;
 
@@ -47,7 +49,21 @@ record TopRow(
         metrics == null ? Double.NaN : metrics.sum("nv_inference_pending_request_count", labels),
         Math.clamp(
             busyNs / 1e9 / seconds, 0, Double.isNaN(instances) ? Double.MAX_VALUE : instances),
-        instances);
+        instances,
+        endsBetween(before, now, labels));
+  }
+
+  private static Map<String, Double> endsBetween(
+      TopLook before, TopLook now, Map<String, String> labels) {
+    if (before.metrics().isEmpty() || now.metrics().isEmpty()) {
+      return Map.of();
+    }
+    String name = "nereid_batch_ends_total";
+    Map<String, Double> earlier = before.metrics().get().by("reason", name, labels);
+    Map<String, Double> ends = now.metrics().get().by("reason", name, labels);
+    ends.replaceAll((reason, count) -> Math.max(0, count - earlier.getOrDefault(reason, 0.0)));
+    ends.values().removeIf(count -> count == 0);
+    return ends;
   }
 
   private static double executionNs(ModelUsage model) {
@@ -74,6 +90,7 @@ record TopRow(
         "BUSY",
         "ROWS/S",
         "ROWS/BATCH",
+        "ENDED BY",
         "CACHE HITS/S");
   }
 
@@ -90,7 +107,18 @@ record TopRow(
         bar() + text("%.1f", busy) + " of " + text("%.0f", instances),
         text("%.1f", activity.rows() / seconds),
         text("%.1f", activity.executions() == 0 ? Double.NaN : activity.batch()),
+        endedBy(),
         text("%.1f", activity.cacheHits() / seconds));
+  }
+
+  /** The reason that most batches ended for, and their part of all. */
+  private String endedBy() {
+    double all = ends.values().stream().mapToDouble(count -> count).sum();
+    return ends.entrySet().stream()
+        .max(Map.Entry.comparingByValue())
+        .map(most ->
+            String.format(Locale.ROOT, "%s %.0f %%", most.getKey(), 100 * most.getValue() / all))
+        .orElse("-");
   }
 
   /** The part of the instances that executed. */
@@ -112,6 +140,7 @@ record TopRow(
     object.put("waiting", orNull(waiting));
     object.put("busy", busy);
     object.put("instances", orNull(instances));
+    object.put("batch_ends", ends);
     return object;
   }
 

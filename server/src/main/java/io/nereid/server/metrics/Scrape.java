@@ -87,6 +87,15 @@ public final class Scrape {
         .orElse(Double.NaN);
   }
 
+  /** The values that have these labels, by what they have as another one. */
+  public Map<String, Double> by(String label, String name, Map<String, String> labels) {
+    Map<String, Double> values = new TreeMap<>();
+    samples(name).stream()
+        .filter(sample -> sample.labels.entrySet().containsAll(labels.entrySet()))
+        .forEach(sample -> values.put(sample.labels.get(label), sample.value));
+    return values;
+  }
+
   /**
    * A quantile of what a histogram with these labels got since an earlier moment, taken to be
    * spread evenly within a bucket. NaN: it got nothing; the last bound: it is above that.
