@@ -347,8 +347,8 @@ class DocumentsTest {
   }
 
   /**
-   * Those that neither serve nor measure, and name nothing that is the reader's. TutorialTest runs
-   * those of the tutorial.
+   * Those that neither serve nor measure, and name nothing that is the reader's.
+   * ConsoleExamplesTest runs those of the tutorial.
    */
   @Test
   @Tag("slow")

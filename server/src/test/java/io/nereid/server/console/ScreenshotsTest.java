@@ -27,6 +27,7 @@ class ScreenshotsTest {
     Path repository = Files.createDirectory(folder.resolve("models"));
     ConsoleModels.copyBundled(repository);
     ConsoleModels.broken(repository);
+    ConsoleModels.minilm(repository);
     Files.createDirectories(IMAGES);
     try (BrowsedConsole console = BrowsedConsole.start(repository);
         LoadTest load =
@@ -49,6 +50,13 @@ class ScreenshotsTest {
         browser.awaitText(".verdict", "three");
         browser.run("document.activeElement.blur(); scrollTo(0, 0)");
         save(browser, "console-try-" + scheme);
+        browser.open(console.page("#/models/minilm/try"));
+        browser.awaitText(".code pre", "curl");
+        browser.click("#compare");
+        browser.awaitText(".near bdi", "Young dogs like to be outside.");
+        browser.run(
+            "document.activeElement.blur(); document.querySelector('.near').scrollIntoView()");
+        save(browser, "console-near-" + scheme);
       }
       assertTrue(load.next().requests() > 0, load::toString);
     }
