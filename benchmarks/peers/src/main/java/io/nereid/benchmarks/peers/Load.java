@@ -5,9 +5,7 @@ import io.nereid.benchmarks.peers.Plan.Case;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -25,30 +23,49 @@ final class Load {
   private static final OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
-  private final Contender contender;
+  private final Peer peer;
   private final Case load;
   private final AtomicLongArray counts;
   private final CountDownLatch running;
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private final List<Peer.Caller> callers = new ArrayList<>();
   private volatile boolean stopped;
 
-  private Load(Contender contender, Case load) {
-    this.contender = contender;
+  private Load(Peer peer, Case load) {
+    this.peer = peer;
     this.load = load;
     counts = new AtomicLongArray((load.inFlight() + 1) * STRIDE);
     running = new CountDownLatch(load.inFlight());
   }
 
+  /**
+   * The measurement of one case in a fork.
+   *
+   * @param requests the number of answers
+   * @param elapsedNs the time that they took
+   * @param cpuNs processor time of the whole process meanwhile
+   * @param answer a value of the first answer, the same for every side
+   */
+  record Result(long requests, long elapsedNs, long cpuNs, double answer) {
+
+    double requestsPerSecond() {
+      return requests * 1e9 / elapsedNs;
+    }
+
+    double cpuUsPerRequest() {
+      return cpuNs / 1e3 / requests;
+    }
+  }
+
   /** Loads until {@code warmUp} of processor time is spent, and then measures. */
-  static Result run(Contender contender, Case load, Duration warmUp, Duration measured) {
-    return new Load(contender, load).run(warmUp, measured);
+  static Result run(Peer peer, Case load, Duration warmUp, Duration measured) {
+    return new Load(peer, load).run(warmUp, measured);
   }
 
   private Result run(Duration warmUp, Duration measured) {
-    List<AutoCloseable> used = new ArrayList<>();
     try {
       for (int i = 1; i <= load.inFlight(); i++) {
-        used.add(load.mode() == Case.Mode.WAITING ? startCaller(i) : startSender(i));
+        start(i);
       }
       spend(warmUp);
       Result seen = measure(measured);
@@ -56,8 +73,59 @@ final class Load {
       return seen;
     } finally {
       stopped = true;
-      closeAll(used);
+      // After a failure requests may be under way still: the process ends with them.
+      if (running.getCount() == 0) {
+        callers.forEach(Peer.Caller::close);
+      }
     }
+  }
+
+  private void start(int index) {
+    if (load.callbacks()) {
+      Peer.Caller[] caller = new Peer.Caller[1];
+      caller[0] =
+          peer.calling(
+              new Peer.Answers() {
+                @Override
+                public void answered() {
+                  count(index);
+                  if (stopped) {
+                    running.countDown();
+                    return;
+                  }
+                  try {
+                    caller[0].send();
+                  } catch (Throwable t) { // whatever it is, the run must end and say so
+                    failed(t);
+                  }
+                }
+
+                @Override
+                public void failed(Throwable cause) {
+                  fail(cause);
+                  running.countDown();
+                }
+              });
+      callers.add(caller[0]);
+      caller[0].send();
+      return;
+    }
+    Peer.Caller caller = peer.waiting();
+    callers.add(caller);
+    Thread.ofVirtual()
+        .name("caller-" + index)
+        .start(() -> {
+          try {
+            while (!stopped) {
+              caller.send();
+              count(index);
+            }
+          } catch (Throwable t) { // whatever it is, the run must end and say so
+            fail(t);
+          } finally {
+            running.countDown();
+          }
+        });
   }
 
   /**
@@ -86,66 +154,9 @@ final class Load {
     long requests = total() - before;
     if (requests == 0) {
       throw new IllegalStateException(
-          "%s: expected answers within %d s, got none".formatted(load.id(), PATIENCE.toSeconds()));
+          "%s: expected answers within %s, got none".formatted(load.id(), PATIENCE));
     }
-    return new Result(requests, elapsedNs, cpuNs, contender.answer());
-  }
-
-  private AutoCloseable startCaller(int index) {
-    Contender.Caller caller = contender.caller();
-    Thread.ofVirtual()
-        .name("caller-" + index)
-        .start(() -> {
-          try {
-            while (!stopped) {
-              caller.call();
-              count(index);
-            }
-          } catch (Throwable t) { // whatever it is, the run must end and say so
-            fail(t);
-          } finally {
-            running.countDown();
-          }
-        });
-    return caller;
-  }
-
-  private AutoCloseable startSender(int index) {
-    Sending sending = new Sending(index);
-    sending.sender.send();
-    return sending.sender;
-  }
-
-  /** Answers each answer with the next request. */
-  private final class Sending implements Contender.Answers {
-
-    private final int index;
-    private final Contender.Sender sender;
-
-    Sending(int index) {
-      this.index = index;
-      sender = contender.sender(this);
-    }
-
-    @Override
-    public void answered() {
-      count(index);
-      if (stopped) {
-        running.countDown();
-        return;
-      }
-      try {
-        sender.send();
-      } catch (Throwable t) { // whatever it is, the run must end and say so
-        failed(t);
-      }
-    }
-
-    @Override
-    public void failed(Throwable failure) {
-      fail(failure);
-      running.countDown();
-    }
+    return new Result(requests, elapsedNs, cpuNs, Question.answer(load.workload()));
   }
 
   /** One writer a counter. */
@@ -189,60 +200,6 @@ final class Load {
       }
     } catch (InterruptedException e) {
       throw new IllegalStateException("interrupted while stopping " + load.id(), e);
-    }
-  }
-
-  /** After a failure requests may be under way still: then the process ends with them. */
-  private void closeAll(List<AutoCloseable> used) {
-    if (running.getCount() > 0) {
-      return;
-    }
-    for (AutoCloseable each : used) {
-      try {
-        each.close();
-      } catch (Exception e) {
-        throw new IllegalStateException("closing " + each + " failed", e);
-      }
-    }
-  }
-
-  /**
-   * The measurement of one case in a fork.
-   *
-   * @param requests how many were answered
-   * @param elapsedNs in how long
-   * @param cpuNs processor time of the whole process meanwhile
-   * @param answer a value of the first answer, the same for every side
-   */
-  record Result(long requests, long elapsedNs, long cpuNs, double answer) {
-
-    double requestsPerSecond() {
-      return requests * 1e9 / elapsedNs;
-    }
-
-    double cpuUsPerRequest() {
-      return cpuNs / 1e3 / requests;
-    }
-
-    Map<String, Object> toMap() {
-      Map<String, Object> map = new LinkedHashMap<>();
-      map.put("requests", requests);
-      map.put("elapsed_ns", elapsedNs);
-      map.put("cpu_ns", cpuNs);
-      map.put("answer", answer);
-      return map;
-    }
-
-    static Result of(Map<?, ?> map) {
-      return new Result(
-          number(map, "requests").longValue(),
-          number(map, "elapsed_ns").longValue(),
-          number(map, "cpu_ns").longValue(),
-          number(map, "answer").doubleValue());
-    }
-
-    private static Number number(Map<?, ?> map, String key) {
-      return (Number) map.get(key);
     }
   }
 }

@@ -1,23 +1,30 @@
 package io.nereid.benchmarks.peers;
 
-import io.nereid.benchmarks.peers.ForkRunner.Timing;
+import io.nereid.benchmarks.peers.Fork.Timing;
+import io.nereid.benchmarks.peers.Plan.Side;
+import io.nereid.perf.compare.Machine;
 import io.nereid.perf.compare.TimeOption;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 
 /**
  * Runs Nereid and its peers in turns, each time in a fresh process, until the time is up, and
- * prints how they compare.
+ * prints their figures side by side.
  */
 @Command(
     name = "./dev bench peers",
@@ -39,10 +46,10 @@ final class Peers implements Callable<Integer> {
       paramLabel = "PEER",
       split = ",",
       description = {
-        "triton, triton-javacpp, onnxruntime, onnxruntime-asleep or djl;",
+        "triton, onnxruntime, onnxruntime-asleep or djl;",
         "several with commas (default: all)"
       })
-  private Set<Side> chosen = EnumSet.complementOf(EnumSet.of(Side.NEREID));
+  private Set<Side> chosen = EnumSet.allOf(Side.class);
 
   @Option(
       names = "--smoke",
@@ -55,6 +62,8 @@ final class Peers implements Callable<Integer> {
   @Option(names = "--directory", hidden = true, defaultValue = "build/peers")
   private Path directory;
 
+  private final PeerReport report = new PeerReport();
+
   private Peers() {}
 
   /** Started by {@code ./dev bench peers}. */
@@ -65,23 +74,30 @@ final class Peers implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException {
-    if (chosen.contains(Side.NEREID)) {
-      throw new ParameterException(
-          new CommandLine(this), "expected a peer, got nereid, which is always measured");
-    }
     Places places = new Places(project.toAbsolutePath(), directory.toAbsolutePath());
+    String name =
+        DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss")
+            .withZone(ZoneOffset.UTC)
+            .format(Instant.now());
+    Path results = Files.createDirectories(places.directory().resolve("results").resolve(name));
     Timing timing = smoke ? Timing.SMOKE : Timing.FULL;
-    Results results = new Results(places, timing);
-    runRounds(new ForkRunner(places, timing, results.directory()), results);
-    PeerReport report = new PeerReport(results);
-    System.out.println(report.markdown());
-    report.write();
-    System.err.println("Kept in " + project.toAbsolutePath().relativize(results.directory()));
+    runRounds(places, timing, results);
+    String text =
+        "%s%n%s; versions %s. Each case was measured for %d ms in each fork, after twice %d ms of processor time.%n"
+            .formatted(
+                report.tables(),
+                Machine.describe(),
+                versions(),
+                timing.measured(),
+                timing.warmUp());
+    System.out.println(text);
+    Files.writeString(results.resolve("peers.md"), text);
+    System.err.println("Kept in " + places.project().relativize(results));
     return 0;
   }
 
   /** Runs at least one round, and as many as fit into the time by what the last one took. */
-  private void runRounds(ForkRunner runner, Results results) throws IOException {
+  private void runRounds(Places places, Timing timing, Path results) throws IOException {
     long startNs = System.nanoTime();
     long roundNs = 0;
     for (int round = 0;
@@ -96,7 +112,8 @@ final class Peers implements Callable<Integer> {
               round + 1,
               plan.title,
               side.label);
-          results.add(plan, round, side, runner.run(plan, round, side));
+          String name = "%s-%02d-%s".formatted(plan, round + 1, side);
+          report.add(plan, side, Fork.run(plan, side, places, timing, results, name));
         }
       }
       roundNs = System.nanoTime() - roundStartNs;
@@ -105,10 +122,22 @@ final class Peers implements Callable<Integer> {
 
   /** A B B A: every second round the other way round, so a drift favours nobody. */
   private List<Side> order(Plan plan, int round) {
-    List<Side> sides = new ArrayList<>(plan.peers().stream().filter(chosen::contains).toList());
-    if (!sides.isEmpty()) {
-      sides.addFirst(Side.NEREID);
+    List<Side> peers = new ArrayList<>(plan.sides);
+    peers.removeIf(side -> side != Side.NEREID && !chosen.contains(side));
+    return peers.size() < 2 ? List.of() : round % 2 == 0 ? peers : peers.reversed();
+  }
+
+  /** The versions of what was run, as the build has them. */
+  private static String versions() throws IOException {
+    Properties versions = new Properties();
+    try (InputStream in = Peers.class.getResourceAsStream("versions.properties")) {
+      versions.load(in);
     }
-    return round % 2 == 0 ? sides : sides.reversed();
+    return String.join(
+        ", ",
+        versions.stringPropertyNames().stream()
+            .sorted()
+            .map(name -> name + " " + versions.getProperty(name))
+            .toList());
   }
 }

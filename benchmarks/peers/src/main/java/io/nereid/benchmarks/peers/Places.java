@@ -1,5 +1,6 @@
 package io.nereid.benchmarks.peers;
 
+import io.nereid.benchmarks.peers.Plan.Workload;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
@@ -21,21 +22,17 @@ record Places(Path project, Path directory) {
     return existing(directory.resolve("backends"));
   }
 
-  /** Returns the directory of the libraries that Triton's core is linked with. */
-  String libraries() {
-    return existing(directory.resolve("lib")).toString();
+  /** Triton's core and the libraries that it is linked with. */
+  Path libraries() {
+    return existing(directory.resolve("lib"));
   }
 
-  Path tritonLibrary() {
-    return existing(directory.resolve("lib/libtritonserver.so"));
-  }
-
-  Path digits() {
-    return existing(project.resolve("examples/models/digits/1/model.onnx"));
-  }
-
-  Path minilm() {
-    return existing(directory.resolve("models/all-minilm-l6-v2-q.onnx"));
+  /** The file of an ONNX model. */
+  Path onnx(Workload workload) {
+    return existing(
+        workload == Workload.DIGITS
+            ? project.resolve("examples/models/digits/1/model.onnx")
+            : directory.resolve("models/all-minilm-l6-v2-q.onnx"));
   }
 
   private static Path existing(Path path) {

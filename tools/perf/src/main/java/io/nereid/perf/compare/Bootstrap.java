@@ -83,7 +83,7 @@ public final class Bootstrap {
   }
 
   /** The middle value; sorts the values. */
-  static double median(double[] values) {
+  public static double median(double[] values) {
     Arrays.sort(values);
     int middle = values.length / 2;
     return values.length % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
