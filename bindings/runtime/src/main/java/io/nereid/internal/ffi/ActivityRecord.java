@@ -1,9 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
-import static java.lang.foreign.MemoryLayout.structLayout;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.model.TracedActivity;
 import io.nereid.tensor.Tensor;
@@ -17,17 +14,9 @@ import java.util.Optional;
 final class ActivityRecord {
 
   private static final StructLayout LAYOUT =
-      structLayout(
-          JAVA_LONG.withName("tag"),
-          JAVA_LONG.withName("trace"),
-          JAVA_LONG.withName("parent"),
-          JAVA_LONG.withName("time_ns"),
-          JAVA_LONG.withName("version"),
-          STRING.withName("model"),
-          STRING.withName("request_id"),
-          STRING.withName("name"),
-          STRING.withName("tensor_name"),
-          JAVA_LONG.withName("tensor"));
+      Memory.struct(
+          "long tag, trace, parent, time_ns, version; string model, request_id, name, "
+              + "tensor_name; long tensor");
 
   private ActivityRecord() {}
 

@@ -1,7 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -21,19 +20,9 @@ public final class BackendRecord {
   private static final int OWN_STATES = 32; // NRD_BACKEND_OWN_STATES
 
   static final StructLayout LAYOUT =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("flags"),
-          JAVA_LONG.withName("context"),
-          JAVA_LONG.withName("open_model"),
-          JAVA_LONG.withName("describe"),
-          JAVA_LONG.withName("configure"),
-          JAVA_LONG.withName("memory_read"),
-          JAVA_LONG.withName("open_instance"),
-          JAVA_LONG.withName("execute"),
-          JAVA_LONG.withName("close_instance"),
-          JAVA_LONG.withName("close_model"),
-          JAVA_LONG.withName("release_state"));
+      Memory.struct(
+          "int struct_size, flags; long context, open_model, describe, configure, "
+              + "memory_read, open_instance, execute, close_instance, close_model, release_state");
 
   private final MemorySegment record;
 

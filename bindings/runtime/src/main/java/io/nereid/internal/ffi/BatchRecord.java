@@ -1,8 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.structLayout;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.model.SequenceId;
@@ -26,15 +24,9 @@ public final class BatchRecord {
   public static final int WHOLE_BATCH = -1;
 
   static final StructLayout LAYOUT =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("request_count"),
-          JAVA_LONG.withName("batch_size"),
-          JAVA_INT.withName("input_count"),
-          JAVA_INT.withName("output_count"),
-          JAVA_LONG.withName("inputs"),
-          JAVA_LONG.withName("outputs"),
-          JAVA_LONG.withName("requests"));
+      Memory.struct(
+          "int struct_size, request_count; long batch_size; int input_count, output_count; "
+              + "long inputs, outputs, requests");
 
   private static final long REQUEST_COUNT = offset(LAYOUT, "request_count");
   private static final long BATCH_SIZE = offset(LAYOUT, "batch_size");

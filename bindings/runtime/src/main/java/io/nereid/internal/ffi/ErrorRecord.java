@@ -1,10 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.sequenceLayout;
-import static java.lang.foreign.MemoryLayout.structLayout;
-import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -20,12 +16,11 @@ final class ErrorRecord {
   private static final int MESSAGE_CAPACITY = 1008;
 
   static final StructLayout LAYOUT =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("code"),
-          JAVA_INT.withName("message_size"),
-          JAVA_INT.withName("reserved"),
-          sequenceLayout(MESSAGE_CAPACITY, JAVA_BYTE).withName("message"));
+      Memory.struct(
+          "int struct_size, code, message_size, reserved; "
+              + "byte["
+              + MESSAGE_CAPACITY
+              + "] message");
 
   private static final long CODE = offset(LAYOUT, "code");
   private static final long MESSAGE_SIZE = offset(LAYOUT, "message_size");

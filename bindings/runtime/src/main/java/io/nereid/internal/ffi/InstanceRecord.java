@@ -1,7 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -21,13 +20,9 @@ import java.util.List;
 public record InstanceRecord(List<ResourceCount> resources, int priority, HostPolicy hostPolicy) {
 
   static final StructLayout LAYOUT =
-      structLayout(
-          JAVA_LONG.withName("resources"),
-          JAVA_INT.withName("resource_count"),
-          JAVA_INT.withName("priority"),
-          JAVA_LONG.withName("cores"),
-          JAVA_INT.withName("core_count"),
-          JAVA_INT.withName("numa_node"));
+      Memory.struct(
+          "long resources; int resource_count, priority; long cores; int core_count, "
+              + "numa_node");
 
   /** The address of an array of {@code nrd_instance_options}. */
   static long write(Arena arena, List<InstanceRecord> instances) {

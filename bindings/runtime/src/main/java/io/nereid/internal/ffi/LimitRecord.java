@@ -1,7 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -26,28 +25,16 @@ final class LimitRecord {
 
   private static final int NO_DEVICE = -1;
 
-  static final StructLayout COUNT =
-      structLayout(
-          TensorSpecRecord.STRING.withName("name"),
-          JAVA_INT.withName("count"),
-          JAVA_INT.withName("device"));
+  static final StructLayout COUNT = Memory.struct("string name; int count, device");
 
   static final StructLayout RESOURCE =
-      structLayout(
-          TensorSpecRecord.STRING.withName("name"),
-          JAVA_INT.withName("device"),
-          JAVA_INT.withName("total"),
-          JAVA_INT.withName("free"),
-          JAVA_INT.withName("waiting"));
+      Memory.struct("string name; int device, total, free, waiting")
+          .withName("resource_statistics");
 
   static final StructLayout INSTANCE =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("state"),
-          JAVA_INT.withName("needed"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("waits"),
-          RESOURCE.withName("resource"));
+      Memory.struct(
+          "int struct_size, state, needed, reserved; long waits; resource_statistics resource",
+          RESOURCE);
 
   private LimitRecord() {}
 

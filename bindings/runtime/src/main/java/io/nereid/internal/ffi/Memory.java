@@ -1,6 +1,7 @@
 package io.nereid.internal.ffi;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -10,6 +11,11 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.StringTokenizer;
+import java.util.stream.Stream;
 
 /**
  * Plain access to native memory by address, for the records of this package alone. One segment
@@ -71,6 +77,44 @@ final class Memory {
 
   // ---- Layouts: pointers are laid out as longs, since they are only ever handled as addresses
   // ----
+
+  /**
+   * The layout of a struct by its fields, as C declares them: {@code "int code, size; long[8]
+   * dims"}.
+   *
+   * @param nested the structs among the types of its fields, by their names
+   */
+  static StructLayout struct(String fields, StructLayout... nested) {
+    List<MemoryLayout> members = new ArrayList<>();
+    for (String declaration : fields.split(";")) {
+      StringTokenizer words = new StringTokenizer(declaration, " ,");
+      MemoryLayout type = type(words.nextToken(), nested);
+      while (words.hasMoreTokens()) {
+        members.add(type.withName(words.nextToken()));
+      }
+    }
+    return MemoryLayout.structLayout(members.toArray(MemoryLayout[]::new));
+  }
+
+  private static MemoryLayout type(String name, StructLayout... nested) {
+    int bracket = name.indexOf('[');
+    if (bracket >= 0) {
+      int count = Integer.parseInt(name, bracket + 1, name.length() - 1, 10);
+      return MemoryLayout.sequenceLayout(count, type(name.substring(0, bracket), nested));
+    }
+    return switch (name) {
+      case "byte" -> JAVA_BYTE;
+      case "int" -> JAVA_INT;
+      case "long" -> JAVA_LONG;
+      case "double" -> JAVA_DOUBLE;
+      case "string" -> TensorSpecRecord.STRING;
+      default ->
+          Stream.of(nested)
+              .filter(struct -> struct.name().equals(Optional.of(name)))
+              .findFirst()
+              .orElseThrow();
+    };
+  }
 
   static long offset(StructLayout layout, String field) {
     return layout.byteOffset(PathElement.groupElement(field));

@@ -1,8 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -41,81 +39,36 @@ public final class ModelOptionsRecord {
   private static final int DECOUPLED = 16;
 
   static final StructLayout QUEUE_POLICY =
-      structLayout(
-          JAVA_LONG.withName("default_timeout_ns"),
-          JAVA_INT.withName("timeout_action"),
-          JAVA_INT.withName("allow_timeout_override"),
-          JAVA_INT.withName("max_queue_size"),
-          JAVA_INT.withName("reserved"));
+      Memory.struct(
+              "long default_timeout_ns; int timeout_action, allow_timeout_override, "
+                  + "max_queue_size, reserved")
+          .withName("queue_policy");
 
-  static final StructLayout PARAMETER =
-      structLayout(STRING.withName("key"), STRING.withName("value"));
+  static final StructLayout PARAMETER = Memory.struct("string key, value");
 
-  static final StructLayout LINK =
-      structLayout(JAVA_INT.withName("position"), JAVA_INT.withName("value"));
+  static final StructLayout LINK = Memory.struct("int position, value");
 
   static final StructLayout STEP =
-      structLayout(
-          JAVA_LONG.withName("model"),
-          JAVA_LONG.withName("inputs"),
-          JAVA_LONG.withName("outputs"),
-          JAVA_INT.withName("input_count"),
-          JAVA_INT.withName("output_count"));
+      Memory.struct("long model, inputs, outputs; int input_count, output_count");
 
-  static final StructLayout COMBINED_INPUT =
-      structLayout(
-          JAVA_INT.withName("input"),
-          JAVA_INT.withName("kind"),
-          JAVA_INT.withName("source"),
-          JAVA_INT.withName("reserved"));
+  static final StructLayout COMBINED_INPUT = Memory.struct("int input, kind, source, reserved");
 
-  static final StructLayout SCATTERED_OUTPUT =
-      structLayout(
-          JAVA_INT.withName("output"),
-          JAVA_INT.withName("kind"),
-          JAVA_INT.withName("source"),
-          JAVA_INT.withName("reserved"));
+  static final StructLayout SCATTERED_OUTPUT = Memory.struct("int output, kind, source, reserved");
 
-  static final StructLayout BATCHER =
-      structLayout(JAVA_LONG.withName("context"), JAVA_LONG.withName("includes"));
+  static final StructLayout BATCHER = Memory.struct("long context, includes");
 
   static final StructLayout LAYOUT =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("flags"),
-          STRING.withName("name"),
-          STRING.withName("version"),
-          JAVA_LONG.withName("backend"),
-          JAVA_LONG.withName("inputs"),
-          JAVA_LONG.withName("outputs"),
-          JAVA_INT.withName("input_count"),
-          JAVA_INT.withName("output_count"),
-          JAVA_LONG.withName("max_batch_size"),
-          JAVA_INT.withName("instance_count"),
-          JAVA_INT.withName("preferred_batch_size_count"),
-          JAVA_LONG.withName("preferred_batch_sizes"),
-          JAVA_LONG.withName("max_queue_delay_ns"),
-          JAVA_LONG.withName("inline_budget_ns"),
-          QUEUE_POLICY.withName("default_queue_policy"),
-          JAVA_INT.withName("priority_levels"),
-          JAVA_INT.withName("default_priority_level"),
-          JAVA_LONG.withName("level_queue_policies"),
-          JAVA_LONG.withName("parameters"),
-          JAVA_LONG.withName("parameter_count"),
-          JAVA_LONG.withName("steps"),
-          JAVA_LONG.withName("output_values"),
-          JAVA_INT.withName("step_count"),
-          JAVA_INT.withName("value_count"),
-          JAVA_LONG.withName("sequences"),
-          JAVA_LONG.withName("combined_inputs"),
-          JAVA_LONG.withName("scattered_outputs"),
-          JAVA_INT.withName("combined_input_count"),
-          JAVA_INT.withName("scattered_output_count"),
-          JAVA_LONG.withName("instances"),
-          JAVA_LONG.withName("batcher"),
-          JAVA_INT.withName("max_inflight_requests"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("objective"));
+      Memory.struct(
+          "int struct_size, flags; string name, version; long backend, inputs, outputs; "
+              + "int input_count, output_count; long max_batch_size; int instance_count, "
+              + "preferred_batch_size_count; long preferred_batch_sizes, max_queue_delay_ns, "
+              + "inline_budget_ns; queue_policy default_queue_policy; int priority_levels, "
+              + "default_priority_level; long level_queue_policies, parameters, parameter_count, "
+              + "steps, output_values; int step_count, value_count; long sequences, "
+              + "combined_inputs, scattered_outputs; int combined_input_count, "
+              + "scattered_output_count; long instances, batcher; int max_inflight_requests, "
+              + "reserved; long objective",
+          QUEUE_POLICY);
 
   private final Arena arena;
   private final MemorySegment record;

@@ -1,7 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -39,43 +38,18 @@ public final class ObjectiveRecord {
   private static final double PPM_OF_A_PERCENT = 10_000;
 
   static final StructLayout COST =
-      structLayout(
-          JAVA_INT.withName("kind"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("rows"),
-          JAVA_LONG.withName("row_elements"),
-          JAVA_DOUBLE.withName("mean_ns"),
-          JAVA_DOUBLE.withName("high_ns"),
-          JAVA_DOUBLE.withName("weight"));
+      Memory.struct("int kind, reserved; long rows, row_elements; double mean_ns, high_ns, weight");
 
   static final StructLayout OBJECTIVE =
-      structLayout(
-          JAVA_LONG.withName("latency_ns"),
-          JAVA_INT.withName("quantile_ppm"),
-          JAVA_INT.withName("share_width"),
-          TensorSpecRecord.STRING.withName("share"),
-          JAVA_LONG.withName("costs"),
-          JAVA_INT.withName("cost_count"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("instance_kinds"));
+      Memory.struct(
+          "long latency_ns; int quantile_ppm, share_width; string share; long costs; "
+              + "int cost_count, reserved; long instance_kinds");
 
   static final StructLayout STATISTICS =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("quantile_ppm"),
-          JAVA_LONG.withName("latency_ns"),
-          JAVA_LONG.withName("max_rows"),
-          JAVA_LONG.withName("wait_ns"),
-          JAVA_LONG.withName("backlog"),
-          JAVA_LONG.withName("backlog_ns"),
-          JAVA_LONG.withName("rows_per_second"),
-          JAVA_LONG.withName("kept"),
-          JAVA_LONG.withName("late"),
-          JAVA_LONG.withName("refused_backlog"),
-          JAVA_LONG.withName("refused_cost"),
-          JAVA_LONG.withName("refused_waiting"),
-          JAVA_LONG.withName("refused_deadline"),
-          JAVA_LONG.withName("outside_ns"));
+      Memory.struct(
+          "int struct_size, quantile_ppm; long latency_ns, max_rows, wait_ns, backlog, "
+              + "backlog_ns, rows_per_second, kept, late, refused_backlog, refused_cost, "
+              + "refused_waiting, refused_deadline, outside_ns");
 
   private ObjectiveRecord() {}
 

@@ -1,8 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.sequenceLayout;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -31,13 +29,14 @@ public final class PluginBackendHandle {
   private static final long PATIENCE_NS = Duration.ofSeconds(30).toNanos();
 
   private static final StructLayout INFO =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("parallel_instance_loading"),
-          JAVA_INT.withName("preferred_group_count"),
-          JAVA_INT.withName("reserved"),
-          sequenceLayout(MOST_GROUPS, JAVA_INT).withName("preferred_kind"),
-          sequenceLayout(MOST_GROUPS, JAVA_LONG).withName("preferred_instances"));
+      Memory.struct(
+          "int struct_size, parallel_instance_loading, preferred_group_count, reserved; "
+              + "int["
+              + MOST_GROUPS
+              + "] preferred_kind; "
+              + "long["
+              + MOST_GROUPS
+              + "] preferred_instances");
 
   private final long address;
 

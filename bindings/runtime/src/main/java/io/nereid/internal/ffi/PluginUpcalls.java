@@ -2,7 +2,6 @@ package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
 import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -87,32 +86,13 @@ public final class PluginUpcalls {
   private static final int CHECKED = 1; // NRT_HOST_CHECKED
 
   private static final StructLayout HOST =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("flags"),
-          JAVA_LONG.withName("context"),
-          JAVA_LONG.withName("runtime"),
-          JAVA_LONG.withName("log"),
-          JAVA_LONG.withName("model_acquire"),
-          JAVA_LONG.withName("model_release"),
-          JAVA_LONG.withName("model_ready"),
-          JAVA_LONG.withName("model_load"),
-          JAVA_LONG.withName("model_unload"),
-          JAVA_LONG.withName("document"),
-          JAVA_LONG.withName("server_live"),
-          JAVA_LONG.withName("server_ready"),
-          JAVA_LONG.withName("config_completed"),
-          JAVA_LONG.withName("trace_activity"),
-          JAVA_LONG.withName("device_allocate"),
-          JAVA_LONG.withName("device_free"));
+      Memory.struct(
+          "int struct_size, flags; long context, runtime, log, model_acquire, model_release, "
+              + "model_ready, model_load, model_unload, document, server_live, server_ready, "
+              + "config_completed, trace_activity, device_allocate, device_free");
 
   private static final StructLayout FOUND =
-      structLayout(
-          JAVA_LONG.withName("model"),
-          JAVA_LONG.withName("pin"),
-          JAVA_LONG.withName("version"),
-          JAVA_INT.withName("decoupled"),
-          JAVA_INT.withName("reserved"));
+      Memory.struct("long model, pin, version; int decoupled, reserved");
 
   private static final int OK = 0;
   private static final String WHO = "what a plug-in asked for";

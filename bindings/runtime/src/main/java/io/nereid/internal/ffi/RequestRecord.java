@@ -1,11 +1,7 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
-import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.model.SequenceId;
 import io.nereid.statistics.Timings;
@@ -40,51 +36,19 @@ public final class RequestRecord {
   public static final int TRACED = 16;
 
   static final StructLayout LAYOUT =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("flags"),
-          JAVA_LONG.withName("tag"),
-          JAVA_LONG.withName("deadline_ns"),
-          JAVA_LONG.withName("timeout_ns"),
-          JAVA_INT.withName("priority"),
-          JAVA_INT.withName("input_count"),
-          JAVA_INT.withName("output_count"),
-          JAVA_INT.withName("first_row"),
-          JAVA_LONG.withName("inputs"),
-          JAVA_LONG.withName("outputs"),
-          JAVA_LONG.withName("error"),
-          JAVA_LONG.withName("sequence_id"),
-          TensorSpecRecord.STRING.withName("sequence_name"),
-          JAVA_INT.withName("status"),
-          JAVA_INT.withName("ran_inline"),
-          JAVA_INT.withName("executed_batch_size"),
-          JAVA_INT.withName("cache_hit"),
-          JAVA_LONG.withName("queue_ns"),
-          JAVA_LONG.withName("compute_input_ns"),
-          JAVA_LONG.withName("compute_infer_ns"),
-          JAVA_LONG.withName("compute_output_ns"),
-          TensorSpecRecord.STRING.withName("id"),
-          JAVA_LONG.withName("values"),
-          JAVA_LONG.withName("response_values"),
-          JAVA_INT.withName("value_count"),
-          JAVA_INT.withName("response_value_count"));
+      Memory.struct(
+          "int struct_size, flags; long tag, deadline_ns, timeout_ns; int priority, "
+              + "input_count, output_count, first_row; long inputs, outputs, error, sequence_id; "
+              + "string sequence_name; int status, ran_inline, executed_batch_size, cache_hit; "
+              + "long queue_ns, compute_input_ns, compute_infer_ns, compute_output_ns; string id; "
+              + "long values, response_values; int value_count, response_value_count");
 
   /** {@code nrd_value}: what travels with a request or with its response, besides tensors. */
   static final StructLayout VALUE =
-      structLayout(
-          TensorSpecRecord.STRING.withName("name"),
-          TensorSpecRecord.STRING.withName("text"),
-          JAVA_LONG.withName("number"),
-          JAVA_DOUBLE.withName("real"),
-          JAVA_INT.withName("kind"),
-          JAVA_INT.withName("reserved"));
+      Memory.struct("string name, text; long number; double real; int kind, reserved");
 
   /** {@code nrd_receiver}: who gets the answers of one request. */
-  static final StructLayout RECEIVER =
-      structLayout(
-          JAVA_LONG.withName("context"),
-          JAVA_LONG.withName("complete"),
-          JAVA_LONG.withName("respond"));
+  static final StructLayout RECEIVER = Memory.struct("long context, complete, respond");
 
   private static final long FLAGS = offset(LAYOUT, "flags");
   private static final long TAG = offset(LAYOUT, "tag");

@@ -1,6 +1,5 @@
 package io.nereid.internal.ffi;
 
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -31,28 +30,13 @@ public final class RuntimeHandle {
   private static final int POISON_FREED = 2; // NRD_RUNTIME_POISON_FREED
 
   static final StructLayout OPTIONS =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("flags"),
-          JAVA_LONG.withName("pool_byte_limit"),
-          JAVA_LONG.withName("pool_chunk_bytes"),
-          JAVA_LONG.withName("cache_byte_limit"),
-          JAVA_LONG.withName("allocator_context"),
-          JAVA_LONG.withName("allocate"),
-          JAVA_LONG.withName("deallocate"),
-          JAVA_LONG.withName("complete_context"),
-          JAVA_LONG.withName("complete"),
-          JAVA_LONG.withName("respond_context"),
-          JAVA_LONG.withName("respond"),
-          JAVA_LONG.withName("log_context"),
-          JAVA_LONG.withName("log"));
+      Memory.struct(
+          "int struct_size, flags; long pool_byte_limit, pool_chunk_bytes, cache_byte_limit, "
+              + "allocator_context, allocate, deallocate, complete_context, complete, "
+              + "respond_context, respond, log_context, log");
 
   /** {@code nrd_cache}: keeps responses in place of the core. */
-  static final StructLayout CACHE =
-      structLayout(
-          JAVA_LONG.withName("context"),
-          JAVA_LONG.withName("lookup"),
-          JAVA_LONG.withName("insert"));
+  static final StructLayout CACHE = Memory.struct("long context, lookup, insert");
 
   private final long address;
 

@@ -1,7 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -18,7 +17,6 @@ import io.nereid.types.Shapes;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.channels.FileChannel;
@@ -35,35 +33,19 @@ final class SequenceOptionsRecord {
   // NRD_STATE_*
   private static final int SAME_BUFFER = 1;
 
-  static final StructLayout CONTROL =
-      structLayout(
-          JAVA_INT.withName("input"),
-          JAVA_INT.withName("kind"),
-          JAVA_LONG.withName("no"),
-          JAVA_LONG.withName("yes"));
+  static final StructLayout CONTROL = Memory.struct("int input, kind; long no, yes");
 
   static final StructLayout STATE =
-      structLayout(
-          JAVA_INT.withName("input"),
-          JAVA_INT.withName("output"),
-          JAVA_INT.withName("flags"),
-          JAVA_INT.withName("rank"),
-          MemoryLayout.sequenceLayout(TensorRecord.MAX_RANK, JAVA_LONG).withName("dims"),
-          JAVA_LONG.withName("initial"),
-          JAVA_LONG.withName("initial_size"));
+      Memory.struct(
+          "int input, output, flags, rank; long["
+              + TensorRecord.MAX_RANK
+              + "] dims; "
+              + "long initial, initial_size");
 
   static final StructLayout SEQUENCES =
-      structLayout(
-          JAVA_INT.withName("strategy"),
-          JAVA_INT.withName("flags"),
-          JAVA_LONG.withName("max_idle_ns"),
-          JAVA_INT.withName("candidates"),
-          JAVA_INT.withName("control_count"),
-          JAVA_DOUBLE.withName("minimum_slot_utilization"),
-          JAVA_LONG.withName("controls"),
-          JAVA_LONG.withName("states"),
-          JAVA_INT.withName("state_count"),
-          JAVA_INT.withName("reserved"));
+      Memory.struct(
+          "int strategy, flags; long max_idle_ns; int candidates, control_count; "
+              + "double minimum_slot_utilization; long controls, states; int state_count, reserved");
 
   private final Arena arena;
   private final SequenceBatching batching;

@@ -1,8 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.sequenceLayout;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -49,90 +47,42 @@ public final class StatisticsRecord {
   private static final int CACHE_MISS = 7;
 
   static final StructLayout HANDLE_COUNTS =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("runtimes"),
-          JAVA_LONG.withName("models"),
-          JAVA_LONG.withName("requests"));
+      Memory.struct("int struct_size, reserved; long runtimes, models, requests");
 
   static final StructLayout POOL =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("byte_limit"),
-          JAVA_LONG.withName("reserved_bytes"),
-          JAVA_LONG.withName("live_bytes"),
-          JAVA_LONG.withName("high_water_bytes"),
-          JAVA_LONG.withName("live_buffers"),
-          JAVA_LONG.withName("allocations"),
-          JAVA_LONG.withName("failures"),
-          JAVA_LONG.withName("locked_bytes"));
+      Memory.struct(
+          "int struct_size, reserved; long byte_limit, reserved_bytes, live_bytes, "
+              + "high_water_bytes, live_buffers, allocations, failures, locked_bytes");
 
   static final StructLayout MEMORY =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("weight_bytes"),
-          JAVA_LONG.withName("working_bytes"),
-          JAVA_LONG.withName("pool_bytes"));
+      Memory.struct("int struct_size, reserved; long weight_bytes, working_bytes, pool_bytes");
 
   static final StructLayout SEQUENCES =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("slots"),
-          JAVA_LONG.withName("active"),
-          JAVA_LONG.withName("backlog"),
-          JAVA_LONG.withName("started"),
-          JAVA_LONG.withName("ended"),
-          JAVA_LONG.withName("idle_ended"),
-          JAVA_LONG.withName("state_bytes"));
+      Memory.struct(
+          "int struct_size, reserved; long slots, active, backlog, started, ended, "
+              + "idle_ended, state_bytes");
 
   static final StructLayout CACHE =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("reserved"),
-          JAVA_LONG.withName("byte_limit"),
-          JAVA_LONG.withName("bytes"),
-          JAVA_LONG.withName("entries"),
-          JAVA_LONG.withName("hits"),
-          JAVA_LONG.withName("misses"),
-          JAVA_LONG.withName("evictions"));
+      Memory.struct(
+          "int struct_size, reserved; long byte_limit, bytes, entries, hits, misses, "
+              + "evictions");
 
-  private static final StructLayout DURATION =
-      structLayout(JAVA_LONG.withName("count"), JAVA_LONG.withName("ns"));
+  private static final StructLayout DURATION = Memory.struct("long count, ns").withName("duration");
 
   static final StructLayout MODEL =
-      structLayout(
-          JAVA_INT.withName("struct_size"),
-          JAVA_INT.withName("instance_count"),
-          JAVA_LONG.withName("last_inference_ms"),
-          JAVA_LONG.withName("inference_count"),
-          JAVA_LONG.withName("execution_count"),
-          JAVA_LONG.withName("inline_count"),
-          JAVA_LONG.withName("pending_count"),
-          JAVA_LONG.withName("executing_count"),
-          DURATION.withName("success"),
-          DURATION.withName("fail"),
-          DURATION.withName("queue"),
-          DURATION.withName("compute_input"),
-          DURATION.withName("compute_infer"),
-          DURATION.withName("compute_output"),
-          DURATION.withName("cache_hit"),
-          DURATION.withName("cache_miss"),
-          JAVA_LONG.withName("fail_rejected"),
-          JAVA_LONG.withName("fail_cancelled"),
-          JAVA_LONG.withName("fail_backend"),
-          JAVA_LONG.withName("fail_other"),
-          sequenceLayout(BatchEnd.values().length, JAVA_LONG).withName("batch_ends"));
+      Memory.struct(
+          "int struct_size, instance_count; long last_inference_ms, inference_count, "
+              + "execution_count, inline_count, pending_count, executing_count; duration success, "
+              + "fail, queue, compute_input, compute_infer, compute_output, cache_hit, cache_miss; "
+              + "long fail_rejected, fail_cancelled, fail_backend, fail_other; "
+              + "long["
+              + BatchEnd.values().length
+              + "] batch_ends",
+          DURATION);
 
   static final StructLayout BATCH =
-      structLayout(
-          JAVA_LONG.withName("batch_size"),
-          DURATION.withName("compute_input"),
-          DURATION.withName("compute_infer"),
-          DURATION.withName("compute_output"));
+      Memory.struct(
+          "long batch_size; duration compute_input, compute_infer, compute_output", DURATION);
 
   private static volatile long[] histogramBoundsNs;
 

@@ -1,10 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.sequenceLayout;
-import static java.lang.foreign.MemoryLayout.structLayout;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.DataType;
@@ -24,15 +20,11 @@ public final class TensorRecord {
   private static final int DEVICE = 2; // NRD_TENSOR_DEVICE
 
   static final StructLayout LAYOUT =
-      structLayout(
-          JAVA_LONG.withName("data"),
-          JAVA_LONG.withName("byte_size"),
-          JAVA_LONG.withName("slab"),
-          JAVA_INT.withName("datatype"),
-          JAVA_INT.withName("rank"),
-          JAVA_INT.withName("flags"),
-          JAVA_INT.withName("device"),
-          sequenceLayout(MAX_RANK, JAVA_LONG).withName("shape"));
+      Memory.struct(
+          "long data, byte_size, slab; int datatype, rank, flags, device; "
+              + "long["
+              + MAX_RANK
+              + "] shape");
 
   private static final long SIZE = LAYOUT.byteSize();
   private static final long DATA = offset(LAYOUT, "data");

@@ -1,8 +1,6 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.Memory.offset;
-import static java.lang.foreign.MemoryLayout.sequenceLayout;
-import static java.lang.foreign.MemoryLayout.structLayout;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -28,21 +26,17 @@ final class TensorSpecRecord {
   private static final int HIDDEN = 8; // NRD_SPEC_HIDDEN
 
   /** An {@code nrd_string}. */
-  static final StructLayout STRING =
-      structLayout(JAVA_LONG.withName("data"), JAVA_LONG.withName("size"));
+  static final StructLayout STRING = Memory.struct("long data, size");
 
   private static final long STRING_DATA = offset(STRING, "data");
   private static final long STRING_SIZE = offset(STRING, "size");
 
   static final StructLayout LAYOUT =
-      structLayout(
-          STRING.withName("name"),
-          JAVA_INT.withName("datatype"),
-          JAVA_INT.withName("rank"),
-          JAVA_INT.withName("flags"),
-          JAVA_INT.withName("reshape_rank"),
-          sequenceLayout(TensorRecord.MAX_RANK, JAVA_LONG).withName("dims"),
-          sequenceLayout(TensorRecord.MAX_RANK, JAVA_LONG).withName("reshape"));
+      Memory.struct(
+          "string name; int datatype, rank, flags, reshape_rank; "
+              + "long["
+              + TensorRecord.MAX_RANK
+              + "] dims, reshape");
 
   private static final long NAME = offset(LAYOUT, "name");
   private static final long DATATYPE = offset(LAYOUT, "datatype");
