@@ -188,7 +188,7 @@ public final class Console {
 
   /** Writes what a model is, for programs. */
   public void openApi(String name, JsonBuffer json) {
-    write(OpenApiModel.of(state, state.nereid().model(name)), json);
+    write(OpenApi.of(state, state.nereid().model(name)), json);
   }
 
   private static void write(byte[] document, JsonBuffer json) {

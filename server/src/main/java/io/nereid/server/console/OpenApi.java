@@ -1,327 +1,227 @@
 package io.nereid.server.console;
 
-import io.nereid.JsonEndpoint;
+import io.nereid.Model;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.TensorSpec;
 import io.nereid.server.shared.JsonEndpoints;
+import io.nereid.server.shared.ModelFacts;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.shared.ServerState;
+import io.nereid.types.DataType;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import tools.jackson.jr.ob.JSON;
 
-/** Describes the protocol as this server serves it over HTTP, by OpenAPI 3.1. */
+/**
+ * Describes the protocol, or one model with its inputs and outputs, by OpenAPI 3.1. A file has the
+ * protocol's paths and schemas; the rest is put into a copy of it. One for each document.
+ */
 final class OpenApi {
 
-  private static final String TEXT = "string";
-  private static final String NUMBER = "integer";
+  private static final String MODEL = "/v2/models/{model}";
 
-  private final Map<String, Object> paths = new LinkedHashMap<>();
+  /** An example of more elements says nothing more. */
+  private static final int MOST_ELEMENTS = 1024;
 
-  private OpenApi() {}
+  private final Map<String, Object> document = read();
+  private final Map<String, Object> paths = in(document, "paths");
+  private final Map<String, Object> schemas = in(document, "components", "schemas");
 
-  /** The document for the protocol, in UTF-8. */
+  private OpenApi(String title, ServerState state) {
+    in(document, "info").put("title", title);
+    in(document, "info").put("version", ServerFacts.version());
+    in(document, "info").put("summary", state.name());
+  }
+
+  private static Map<String, Object> read() {
+    try (InputStream in = OpenApi.class.getResourceAsStream("openapi/protocol.json")) {
+      return JSON.std.mapFrom(in);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The document for the protocol as this server serves it, in UTF-8. */
   static byte[] ofProtocol(ServerState state) {
-    OpenApi api = new OpenApi();
-    api.server();
-    api.models();
-    api.inference();
-    api.added();
-    api.repository();
-    api.settings(state);
-    if (state.sharedMemory().isEnabled()) {
-      api.sharedMemory("systemsharedmemory", "key", TEXT);
+    OpenApi api = new OpenApi("Open Inference Protocol", state);
+    api.withdraw("/v2/logging", state.log().isPresent());
+    api.withdraw("/v2/systemsharedmemory", state.sharedMemory().isEnabled());
+    api.withdraw("/v2/cudasharedmemory", state.cudaMemory().isEnabled());
+    JsonEndpoints.all()
+        .forEach(endpoint ->
+            api.paths.put(
+                endpoint.path(),
+                map(endpoint.infers() ? "post" : "get", JSON.std.mapFrom(endpoint.description()))));
+    return JSON.std.asBytes(api.document);
+  }
+
+  private void withdraw(String prefix, boolean served) {
+    paths.keySet().removeIf(path -> !served && path.startsWith(prefix));
+  }
+
+  // ---- One model -------------------------------------------------------------------------------
+
+  /** The document for a model, in UTF-8. */
+  static byte[] of(ServerState state, Model model) {
+    OpenApi api = new OpenApi(model.name(), state);
+    api.describe(model.spec());
+    return JSON.std.asBytes(api.document);
+  }
+
+  private void describe(ModelSpec spec) {
+    Map<String, Object> all = Map.copyOf(paths);
+    paths.clear();
+    List<String> ends =
+        spec.decoupled()
+            ? List.of("", "/config", "/stats", "/generate_stream")
+            : List.of("", "/config", "/stats", "/infer", "/generate");
+    for (String end : ends) {
+      Map<String, Object> item = in(all, MODEL + end);
+      for (Object operation : item.values()) {
+        ((Map<?, ?>) operation).remove("parameters"); // the path has the name, whatever is in it
+      }
+      if (end.startsWith("/generate")) {
+        in(item, "post", "requestBody", "content", "application/json")
+            .put("schema", generated(spec));
+      }
+      paths.put("/v2/models/" + segment(spec.name()) + end, item);
     }
-    if (state.cudaMemory().isEnabled()) {
-      api.sharedMemory("cudasharedmemory", "raw_handle", "object");
-    }
-    return document(state, "Open Inference Protocol", api.paths, schemas());
+    Map<String, Object> response = in(schemas, "InferResponse", "properties");
+    response.put("model_name", map("const", spec.name()));
+    response.put("outputs", array(map("oneOf", tensors(spec, spec.outputs()))));
+    Map<String, Object> request = in(schemas, "InferRequest", "properties");
+    List<String> names = spec.outputs().stream().map(TensorSpec::name).toList();
+    in(request, "outputs", "items", "properties", "name").put("enum", names);
+    request.put("inputs", inputs(spec));
+    example(spec)
+        .ifPresent(example ->
+            in(schemas, "InferRequest").put("examples", List.of(map("inputs", example))));
   }
 
-  /** A whole document. */
-  static byte[] document(
-      ServerState state, String title, Map<String, Object> paths, Map<String, Object> schemas) {
-    Map<String, Object> components = new LinkedHashMap<>();
-    components.put("schemas", schemas);
-    components.put("securitySchemes", map("bearer", map("type", "http", "scheme", "bearer")));
-    return JSON.std.asBytes(
-        map(
-            "openapi",
-            "3.1.0",
-            "info",
-            map("title", title, "version", ServerFacts.version(), "summary", state.name()),
-            "security",
-            List.of(map(), map("bearer", List.of())),
-            "paths",
-            paths,
-            "components",
-            components));
+  private static String segment(String name) {
+    return URLEncoder.encode(name, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  // ---- Paths -----------------------------------------------------------------------------------
-
-  private void server() {
-    get("/v2", "What the server is", ref("Server"));
-    get("/v2/health/live", "Whether it runs", object(map("live", type("boolean"))));
-    get("/v2/health/ready", "Whether it takes requests", ref("Ready"));
-  }
-
-  private void models() {
-    get("/v2/models", "The models that take requests", object(map("models", array(type(TEXT)))));
-    get("/v2/models/stats", "What all models did", ref("Statistics"));
-    eachVersion("", "What a model is", ref("Model"));
-    eachVersion("/ready", "Whether it takes requests", ref("ModelReady"));
-    eachVersion("/config", "Its configuration", type("object"));
-    eachVersion("/stats", "What it did", ref("Statistics"));
-  }
-
-  private void eachVersion(String end, String summary, Map<String, Object> reply) {
-    get("/v2/models/{model}" + end, summary, reply);
-    get("/v2/models/{model}/versions/{version}" + end, summary, reply);
-  }
-
-  private void inference() {
-    for (String model : List.of("/v2/models/{model}", "/v2/models/{model}/versions/{version}")) {
-      post(model + "/infer", "Run a model", ref("InferRequest"), json(ref("InferResponse")));
-      post(model + "/generate", "Run it on values by name", type("object"), json(type("object")));
-      post(
-          model + "/generate_stream",
-          "As generate, with an event for each response",
-          type("object"),
-          map("text/event-stream", map("schema", type(TEXT))));
-    }
-  }
-
-  private void added() {
-    for (JsonEndpoint endpoint : JsonEndpoints.all()) {
-      add(
-          endpoint.path(),
-          endpoint.infers() ? "post" : "get",
-          JSON.std.mapFrom(endpoint.description()));
-    }
-  }
-
-  private void repository() {
-    post(
-        "/v2/repository/index",
-        "What the repositories hold",
-        object(map("ready", type("boolean"))),
-        json(array(ref("IndexEntry"))));
-    post(
-        "/v2/repository/models/{model}/load",
-        "Load a model, or load it again",
-        object(map("parameters", type("object"))),
-        Map.of());
-    post(
-        "/v2/repository/models/{model}/unload",
-        "Unload a model",
-        object(map("parameters", type("object"))),
-        Map.of());
-  }
-
-  private void settings(ServerState state) {
-    for (String path : List.of("/v2/trace/setting", "/v2/models/{model}/trace/setting")) {
-      get(path, "Which requests are traced", type("object"));
-      post(path, "Trace others", type("object"), json(type("object")));
-    }
-    if (state.log().isPresent()) {
-      get("/v2/logging", "What the log tells", type("object"));
-      post("/v2/logging", "Let it tell more, or less", type("object"), json(type("object")));
-    }
-  }
-
-  private void sharedMemory(String kind, String handle, String type) {
-    String all = "/v2/" + kind;
-    String one = all + "/region/{region}";
-    get(all + "/status", "Regions that are registered", array(type("object")));
-    get(one + "/status", "One of them", array(type("object")));
-    post(
-        one + "/register",
-        "Register one",
-        object(map(handle, type(type), "offset", type(NUMBER), "byte_size", type(NUMBER))),
-        Map.of());
-    post(one + "/unregister", "Forget it", type("object"), Map.of());
-    post(all + "/unregister", "Forget all", type("object"), Map.of());
-  }
-
-  private void get(String path, String summary, Map<String, Object> reply) {
-    add(path, "get", operation(path, summary, null, json(reply)));
-  }
-
-  private void post(
-      String path, String summary, Map<String, Object> body, Map<String, Object> reply) {
-    add(path, "post", operation(path, summary, body, reply));
-  }
-
-  @SuppressWarnings("unchecked") // what is in there was put there by this
-  private void add(String path, String method, Map<String, Object> operation) {
-    Object item = paths.computeIfAbsent(path, key -> new LinkedHashMap<String, Object>());
-    ((Map<String, Object>) item).put(method, operation);
-  }
-
-  /** One operation; {@code body} is null where it takes none. */
-  static Map<String, Object> operation(
-      String path, String summary, Map<String, Object> body, Map<String, Object> reply) {
-    Map<String, Object> operation = map("summary", summary);
-    List<Object> parameters = new ArrayList<>();
-    for (String segment : path.split("/")) {
-      if (segment.startsWith("{")) {
-        String name = segment.substring(1, segment.length() - 1);
-        String type = name.equals("version") ? NUMBER : TEXT;
-        parameters.add(map("name", name, "in", "path", "required", true, "schema", type(type)));
+  private Map<String, Object> inputs(ModelSpec spec) {
+    List<Object> needed = new ArrayList<>();
+    for (TensorSpec input : spec.inputs()) {
+      if (!input.optional()) {
+        Map<String, Object> name = map("name", map("const", input.name()));
+        needed.add(map("contains", map("type", "object", "properties", name)));
       }
     }
-    if (!parameters.isEmpty()) {
-      operation.put("parameters", parameters);
+    Map<String, Object> inputs = array(map("oneOf", tensors(spec, spec.inputs())));
+    inputs.put("maxItems", spec.inputs().size());
+    if (!needed.isEmpty()) {
+      inputs.put("allOf", needed);
     }
-    if (body != null) {
-      operation.put("requestBody", map("content", json(body)));
+    return inputs;
+  }
+
+  private List<Map<String, Object>> tensors(ModelSpec model, List<TensorSpec> specs) {
+    List<Map<String, Object>> tensors = new ArrayList<>();
+    for (TensorSpec spec : specs) {
+      List<Object> dims = new ArrayList<>();
+      for (long dim : ModelFacts.shape(model, spec)) {
+        dims.add(dim < 0 ? map("type", "integer", "minimum", 0) : map("const", dim));
+      }
+      Map<String, Object> shape = map("type", "array", "prefixItems", dims, "items", false);
+      shape.put("minItems", dims.size());
+      String data = "of " + element(spec.dataType()) + ", nested or not";
+      Map<String, Object> tensor = new LinkedHashMap<>(in(schemas, "Tensor"));
+      Map<String, Object> members = new LinkedHashMap<>(in(tensor, "properties"));
+      members.put("name", map("const", spec.name()));
+      members.put("datatype", map("const", spec.dataType().name()));
+      members.put("shape", shape);
+      members.put("data", map("type", "array", "description", data));
+      tensor.put("properties", members);
+      tensors.add(tensor);
     }
-    Map<String, Object> good = map("description", "It worked");
-    if (!reply.isEmpty()) {
-      good.put("content", reply);
+    return tensors;
+  }
+
+  /** Inputs of ones, the smallest that fit; empty: JSON has no form of them, or they are many. */
+  private static Optional<List<Map<String, Object>>> example(ModelSpec spec) {
+    List<Map<String, Object>> inputs = new ArrayList<>();
+    for (TensorSpec input : spec.inputs()) {
+      List<Long> shape = ModelFacts.shape(spec, input).stream().map(dim -> Math.abs(dim)).toList();
+      long most = MOST_ELEMENTS + 1L; // no product of two overflows
+      long count =
+          shape.stream().reduce(1L, (one, two) -> Math.min(one, most) * Math.min(two, most));
+      boolean half = input.dataType() == DataType.FP16 || input.dataType() == DataType.BF16;
+      if (half || count > MOST_ELEMENTS) {
+        return Optional.empty();
+      }
+      Object one =
+          switch (input.dataType()) {
+            case BOOL -> true;
+            case BYTES -> "1";
+            default -> 1;
+          };
+      Map<String, Object> tensor = map("name", input.name(), "datatype", input.dataType().name());
+      tensor.put("shape", shape);
+      tensor.put("data", Collections.nCopies((int) count, one));
+      inputs.add(tensor);
     }
-    Map<String, Object> bad = map("description", "Why not", "content", json(ref("Error")));
-    operation.put("responses", map("200", good, "default", bad));
-    return operation;
+    return Optional.of(inputs);
   }
 
-  // ---- Schemas ---------------------------------------------------------------------------------
-
-  private static Map<String, Object> schemas() {
-    Map<String, Object> schemas = tensorSchemas();
-    schemas.put(
-        "Server",
-        object(map("name", type(TEXT), "version", type(TEXT), "extensions", array(type(TEXT)))));
-    schemas.put("Ready", object(map("ready", type("boolean"), "live", type("boolean"))));
-    schemas.put("ModelReady", object(map("name", type(TEXT), "ready", type("boolean"))));
-    Map<String, Object> tensor =
-        object(map("name", type(TEXT), "datatype", type(TEXT), "shape", array(type(NUMBER))));
-    schemas.put(
-        "Model",
-        object(
-            map(
-                "name",
-                type(TEXT),
-                "versions",
-                array(type(TEXT)),
-                "platform",
-                type(TEXT),
-                "inputs",
-                array(tensor),
-                "outputs",
-                array(tensor))));
-    schemas.put("Statistics", object(map("model_stats", array(type("object")))));
-    schemas.put(
-        "IndexEntry",
-        map(
-            "type",
-            "object",
-            "properties",
-            map(
-                "name",
-                type(TEXT),
-                "version",
-                type(TEXT),
-                "state",
-                type(TEXT),
-                "reason",
-                type(TEXT)),
-            "required",
-            List.of("name")));
-    return schemas;
+  /** The body of a generation: values by the names of inputs. */
+  private static Map<String, Object> generated(ModelSpec spec) {
+    Map<String, Object> members = new LinkedHashMap<>();
+    for (TensorSpec input : spec.inputs()) {
+      Map<String, Object> element = map("type", element(input.dataType()));
+      members.put(input.name(), map("anyOf", List.of(element, array(element))));
+    }
+    Map<String, Object> generated = map("type", "object", "properties", members);
+    example(spec)
+        .ifPresent(example -> {
+          Map<String, Object> values = new LinkedHashMap<>();
+          example.forEach(input -> values.put((String) input.get("name"), input.get("data")));
+          generated.put("examples", List.of(values));
+        });
+    return generated;
   }
 
-  /** The parts of requests and responses of all models. */
-  static Map<String, Object> tensorSchemas() {
-    Map<String, Object> schemas = new LinkedHashMap<>();
-    schemas.put("Error", object(map("error", type(TEXT))));
-    Map<String, Object> tensor =
-        map(
-            "name",
-            type(TEXT),
-            "datatype",
-            type(TEXT),
-            "shape",
-            array(type(NUMBER)),
-            "parameters",
-            type("object"),
-            "data",
-            type("array"));
-    List<String> needed = List.of("name", "datatype", "shape");
-    schemas.put("Tensor", map("type", "object", "properties", tensor, "required", needed));
-    Map<String, Object> wanted =
-        map(
-            "type",
-            "object",
-            "properties",
-            map("name", type(TEXT), "parameters", type("object")),
-            "required",
-            List.of("name"));
-    schemas.put(
-        "InferRequest",
-        map(
-            "type",
-            "object",
-            "properties",
-            map(
-                "id",
-                type(TEXT),
-                "parameters",
-                type("object"),
-                "inputs",
-                array(ref("Tensor")),
-                "outputs",
-                array(wanted)),
-            "required",
-            List.of("inputs")));
-    schemas.put(
-        "InferResponse",
-        map(
-            "type",
-            "object",
-            "properties",
-            map(
-                "id",
-                type(TEXT),
-                "model_name",
-                type(TEXT),
-                "model_version",
-                type(TEXT),
-                "parameters",
-                type("object"),
-                "outputs",
-                array(ref("Tensor"))),
-            "required",
-            List.of("model_name", "model_version", "outputs")));
-    return schemas;
+  /** The name that JSON has for the elements of a tensor. */
+  private static String element(DataType type) {
+    return switch (type) {
+      case BOOL -> "boolean";
+      case BYTES -> "string";
+      case FP16, BF16, FP32, FP64 -> "number";
+      default -> "integer";
+    };
   }
 
-  static Map<String, Object> type(String name) {
-    return map("type", name);
-  }
+  // ---- JSON ------------------------------------------------------------------------------------
 
-  static Map<String, Object> array(Map<String, Object> items) {
+  private static Map<String, Object> array(Map<String, Object> items) {
     return map("type", "array", "items", items);
   }
 
-  static Map<String, Object> ref(String schema) {
-    return map("$ref", "#/components/schemas/" + schema);
-  }
-
-  static Map<String, Object> object(Map<String, Object> properties) {
-    return map("type", "object", "properties", properties);
-  }
-
-  static Map<String, Object> json(Map<String, Object> schema) {
-    return map("application/json", map("schema", schema));
-  }
-
   /** Names and values in turns. */
-  static Map<String, Object> map(Object... members) {
+  private static Map<String, Object> map(Object... members) {
     Map<String, Object> map = new LinkedHashMap<>();
     for (int i = 0; i < members.length; i += 2) {
       map.put((String) members[i], members[i + 1]);
+    }
+    return map;
+  }
+
+  /** The object below others, by their names. */
+  @SuppressWarnings("unchecked") // the file has objects there
+  private static Map<String, Object> in(Map<String, Object> map, String... names) {
+    for (String name : names) {
+      map = (Map<String, Object>) map.get(name);
     }
     return map;
   }

@@ -74,7 +74,7 @@ class OpenApiTest {
     String text = client.get("openapi.json");
     for (String[] mistake :
         new String[][] {
-          {"\"description\":\"Why not\",", ""},
+          {"\"description\":\"It worked\",", ""},
           {"\"in\":\"path\"", "\"in\":\"nowhere\""},
           {"\"summary\":\"Run a model\"", "\"sumary\":\"Run a model\""}
         }) {
@@ -97,7 +97,7 @@ class OpenApiTest {
   private static List<?> examples(Map<?, ?> document, Map<?, ?> post) {
     Map<?, ?> schema = in(post, "requestBody", "content", "application/json", "schema");
     if (schema.containsKey("$ref")) {
-      schema = in(document, "components", "schemas", "Request");
+      schema = in(document, "components", "schemas", "InferRequest");
     }
     return schema.get("examples") instanceof List<?> examples ? examples : List.of();
   }
