@@ -5,7 +5,6 @@ import io.nereid.model.ModelPreview;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.EndpointGroup;
 import io.nereid.server.access.Refusal;
-import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.ServerFacts;
 import io.nereid.server.shared.ServerState;
@@ -13,10 +12,8 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.function.UnaryOperator;
 
@@ -87,57 +84,58 @@ public final class Console {
         new EventStream.WhenChanged(
             "requests",
             () -> state.tracing().slowest().map(ring -> ring.changes()).orElse(0L),
-            this::requests));
+            this::slowest));
   }
 
-  /** Writes which requests were slow. */
-  public void requests(JsonBuffer json) {
-    RequestsJson.write(state.tracing().slowest().orElse(null), json);
+  /** The requests that were slow. */
+  public byte[] slowRequests() {
+    return slowest().bytes();
+  }
+
+  private ConsoleJson slowest() {
+    return RequestsJson.of(state.tracing().slowest().orElse(null));
   }
 
   /**
-   * Writes what was kept of the last hour, or as long as the options say.
+   * The figures that were kept of the last hour, or as long as the options say.
    *
    * @param name empty: of all models together
    * @param version 0: all of the model's
    */
-  public void history(String name, long version, JsonBuffer json) {
+  public byte[] history(String name, long version) {
     if (!name.isEmpty()) {
       find(name, version); // says what is not there
     }
-    history.write(name, version, json);
+    return history.json(name, version).bytes();
   }
 
   // ---- Documents -------------------------------------------------------------------------------
 
-  /** Writes what the server is, and what a request with these fields may do. */
-  public void about(AccessControl access, UnaryOperator<String> fields, JsonBuffer json) {
-    Map<EndpointGroup, Refusal> refusals = new EnumMap<>(EndpointGroup.class);
+  /** The server, and what a request with these fields may do. */
+  public byte[] about(AccessControl access, UnaryOperator<String> fields) {
+    ConsoleJson grants = new ConsoleJson();
+    ConsoleJson wants = new ConsoleJson();
     for (EndpointGroup group : EndpointGroup.values()) {
-      access.check(group, fields).ifPresent(refusal -> refusals.put(group, refusal));
-    }
-    json.ascii("{\"name\":").string(state.name());
-    json.ascii(",\"version\":").string(ServerFacts.version());
-    json.ascii(",\"state\":\"").ascii(ServerJson.word(state));
-    json.ascii("\",\"started_ms\":").number(ManagementFactory.getRuntimeMXBean().getStartTime());
-    json.ascii(",\"control_mode\":\"").ascii(controlMode());
-    json.ascii("\",\"grants\":{");
-    for (EndpointGroup group : EndpointGroup.values()) {
-      json.ascii(group.ordinal() == 0 ? "" : ",").string(group.toString()).write(':');
-      ConsoleJson.bool(json, !refusals.containsKey(group));
-    }
-    json.ascii("},\"wants\":{");
-    String separator = "";
-    for (Map.Entry<EndpointGroup, Refusal> refusal : refusals.entrySet()) {
-      json.ascii(separator).string(refusal.getKey().toString()).write(':');
-      json.string(wanted(refusal.getValue()));
-      separator = ",";
+      Optional<Refusal> refusal = access.check(group, fields);
+      grants.with(group.toString(), refusal.isEmpty());
+      refusal.ifPresent(why -> wants.with(group.toString(), wanted(why)));
     }
     Optional<Frontends.Place> grpc = state.frontends().place("grpc");
-    json.ascii("},\"protocols\":{\"http\":true,\"grpc\":");
-    grpc.ifPresentOrElse(place -> json.number(place.port()), () -> json.ascii("null"));
-    boolean encrypted = grpc.map(Frontends.Place::encrypted).orElse(false);
-    ConsoleJson.bool(json.ascii(",\"grpc_tls\":"), encrypted).ascii("}}");
+    return new ConsoleJson()
+        .with("name", state.name())
+        .with("version", ServerFacts.version())
+        .with("state", ServerJson.word(state))
+        .with("started_ms", ManagementFactory.getRuntimeMXBean().getStartTime())
+        .with("control_mode", controlMode())
+        .with("grants", grants)
+        .with("wants", wants)
+        .with(
+            "protocols",
+            new ConsoleJson()
+                .with("http", true)
+                .with("grpc", grpc.map(Frontends.Place::port).orElse(null))
+                .with("grpc_tls", grpc.map(Frontends.Place::encrypted).orElse(false)))
+        .bytes();
   }
 
   private String controlMode() {
@@ -152,21 +150,21 @@ public final class Console {
     };
   }
 
-  /** Writes what a model is. */
-  public void details(String name, long version, JsonBuffer json) {
+  /** The description of a model. */
+  public byte[] details(String name, long version) {
     Model model = find(name, version);
     List<Path> repositories = state.nereid().repository().options().repositories();
     String examples = ModelExamples.read(repositories, name);
-    DetailJson.model(model, versions(name), examples, json);
+    return DetailJson.model(model, versions(name), examples).bytes();
   }
 
-  /** Writes a model's configuration, and where each value came from. */
-  public void configuration(String name, long version, JsonBuffer json) {
-    DetailJson.configuration(find(name, version).configuration(), json);
+  /** A model's configuration, and where each value came from. */
+  public byte[] configuration(String name, long version) {
+    return DetailJson.configuration(find(name, version).configuration()).bytes();
   }
 
-  /** Writes what loading a model again would change. */
-  public void reload(String name, long version, JsonBuffer json) {
+  /** The changes that loading a model again would make. */
+  public byte[] reload(String name, long version) {
     Model model = find(name, version);
     ModelPreview preview;
     try {
@@ -175,24 +173,19 @@ public final class Console {
       if (e.code() != StatusCode.NOT_FOUND) {
         throw e;
       }
-      ReloadJson.unknown(json); // a program loaded it, or its directory is gone
-      return;
+      return ReloadJson.unknown().bytes(); // a program loaded it, or its directory is gone
     }
-    ReloadJson.write(model, versions(name), preview, json);
+    return ReloadJson.of(model, versions(name), preview).bytes();
   }
 
-  /** Writes what the protocol is, for programs. */
-  public void openApi(JsonBuffer json) {
-    write(OpenApi.ofProtocol(state), json);
+  /** The description of the protocol, for programs. */
+  public byte[] openApi() {
+    return OpenApi.ofProtocol(state);
   }
 
-  /** Writes what a model is, for programs. */
-  public void openApi(String name, JsonBuffer json) {
-    write(OpenApi.of(state, state.nereid().model(name)), json);
-  }
-
-  private static void write(byte[] document, JsonBuffer json) {
-    json.write(document, 0, document.length);
+  /** The description of a model, for programs. */
+  public byte[] openApi(String name) {
+    return OpenApi.of(state, state.nereid().model(name));
   }
 
   private List<Model> versions(String name) {

@@ -207,8 +207,7 @@ final class ConsoleFeed {
     }
     long nowMs = System.currentTimeMillis();
     long intervalMs = before == null ? 0 : nowMs - before.timeMs();
-    byte[] told = Snapshot.bytes(json -> server.write(looking, json));
-    Snapshot snapshot = new Snapshot(before, nowMs, intervalMs, told, figures);
+    Snapshot snapshot = new Snapshot(before, nowMs, intervalMs, server.json(looking), figures);
     lock.lock();
     try {
       latest = snapshot;

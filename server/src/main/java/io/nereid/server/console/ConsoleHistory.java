@@ -3,7 +3,6 @@ package io.nereid.server.console;
 import io.nereid.Model;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelState;
-import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.ServerState;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.types.NereidException;
@@ -36,7 +35,17 @@ final class ConsoleHistory {
   private static final int MOST_MARKS = 500;
 
   /** Something that happened to a model; of the server where {@code model} is empty. */
-  private record Mark(long timeMs, String model, String version, String what, String reason) {}
+  private record Mark(long timeMs, String model, String version, String what, String reason) {
+
+    ConsoleJson json() {
+      return new ConsoleJson()
+          .with("time_ms", timeMs)
+          .with("model", model)
+          .with("version", version)
+          .with("what", what)
+          .with("reason", reason);
+    }
+  }
 
   /** The figures of one version of a model, each at the number of its look. */
   private static final class Line {
@@ -201,12 +210,12 @@ final class ConsoleHistory {
   // ---- What pages are told ---------------------------------------------------------------------
 
   /**
-   * Writes what was kept: of all models together, or of one.
+   * The figures that were kept: of all models together, or of one.
    *
    * @param name empty: all
    * @param version 0: all of that name
    */
-  synchronized void write(String name, long version, JsonBuffer json) {
+  synchronized ConsoleJson json(String name, long version) {
     String number = version == 0 ? "" : Long.toString(version);
     List<Line> wanted =
         lines.values().stream()
@@ -215,22 +224,22 @@ final class ConsoleHistory {
             .toList();
     int kept = (int) Math.min(looks, length);
     int each = Math.ceilDiv(Math.max(kept, 1), MOST_POINTS);
-    json.ascii("{\"step_s\":").number(STEP.toSeconds() * each);
-    json.ascii(",\"time_ms\":").number(lastMs);
-    json.ascii(",\"kept_s\":").number(STEP.toSeconds() * length);
-    json.ascii(",\"history\":{");
+    ConsoleJson history = new ConsoleJson();
     for (int i = 0; i < ModelHistory.NAMES.length; i++) {
-      json.ascii(i == 0 ? "\"" : ",\"").ascii(ModelHistory.NAMES[i]).ascii("\":");
-      ConsoleJson.numbers(json, points(wanted, i, kept, each));
+      history.with(ModelHistory.NAMES[i], ConsoleJson.numbers(points(wanted, i, kept, each)));
     }
-    json.ascii("},\"marks\":");
-    List<Mark> told =
-        marks.stream()
-            .filter(mark -> name.isEmpty() || mark.model.isEmpty() || mark.model.equals(name))
-            .filter(mark -> lastMs - mark.timeMs <= STEP.toMillis() * length)
-            .toList();
-    ConsoleJson.array(json, told, mark -> write(mark, json));
-    json.write('}');
+    return new ConsoleJson()
+        .with("step_s", STEP.toSeconds() * each)
+        .with("time_ms", lastMs)
+        .with("kept_s", STEP.toSeconds() * length)
+        .with("history", history)
+        .with(
+            "marks",
+            marks.stream()
+                .filter(mark -> name.isEmpty() || mark.model.isEmpty() || mark.model.equals(name))
+                .filter(mark -> lastMs - mark.timeMs <= STEP.toMillis() * length)
+                .map(Mark::json)
+                .toList());
   }
 
   /** The highest of each few looks; rates and numbers of all models are added, times are not. */
@@ -251,13 +260,5 @@ final class ConsoleHistory {
       points[point] = Double.isNaN(points[point]) ? all : Math.max(points[point], all);
     }
     return points;
-  }
-
-  private static void write(Mark mark, JsonBuffer json) {
-    json.ascii("{\"time_ms\":").number(mark.timeMs);
-    json.ascii(",\"model\":").string(mark.model);
-    json.ascii(",\"version\":").string(mark.version);
-    json.ascii(",\"what\":").string(mark.what);
-    ConsoleJson.text(json.ascii(",\"reason\":"), mark.reason).write('}');
   }
 }

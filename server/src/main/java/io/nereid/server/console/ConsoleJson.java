@@ -1,83 +1,88 @@
 package io.nereid.server.console;
 
-import io.nereid.server.json.JsonBuffer;
 import io.nereid.statistics.Histogram;
-import java.util.Iterator;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import tools.jackson.jr.ob.JSON;
 
-/** Forms that values have in all that the pages are told. */
-final class ConsoleJson {
+/**
+ * An object of JSON that the pages are told, made member by member. Its values are texts, numbers,
+ * truths, lists and other objects; null stands for what does not exist. For one thread.
+ */
+final class ConsoleJson extends LinkedHashMap<String, Object> {
+
+  private static final long serialVersionUID = 1L;
+
+  private static final JSON WRITER = JSON.std.with(JSON.Feature.WRITE_NULL_PROPERTIES);
 
   /** The place in a file that a reason names. */
   private static final Pattern PLACE = Pattern.compile("(\\S+?):(\\d{1,9}):(\\d{1,9})(?=[:,; ]|$)");
 
-  private ConsoleJson() {}
-
-  /** Writes one element of a list. */
-  interface Element<T> {
-    void write(T value);
+  /** Adds a member. */
+  ConsoleJson with(String name, Object value) {
+    put(name, value);
+    return this;
   }
 
-  static <T> void array(JsonBuffer json, List<T> values, Element<T> element) {
-    json.write('[');
-    for (Iterator<T> each = values.iterator(); each.hasNext(); ) {
-      element.write(each.next());
-      if (each.hasNext()) {
-        json.write(',');
-      }
+  /** Adds a number with a digit behind the point where it needs one; NaN for none. */
+  ConsoleJson decimal(String name, double value) {
+    return with(name, rounded(value));
+  }
+
+  /** Adds a percentile in microseconds. */
+  ConsoleJson percentile(String name, Histogram durations, double percent) {
+    return decimal(name, percentileUs(durations, percent));
+  }
+
+  /** Adds members that do not exist. */
+  ConsoleJson without(String... names) {
+    for (String name : names) {
+      put(name, null);
     }
-    json.write(']');
+    return this;
   }
 
-  static JsonBuffer bool(JsonBuffer json, boolean value) {
-    return json.ascii(value ? "true" : "false");
+  /** Its text, in UTF-8 and on one line. */
+  byte[] bytes() {
+    return WRITER.asBytes(this);
   }
 
-  /** A number with a digit behind the point where it needs one; null for none. */
-  static JsonBuffer decimal(JsonBuffer json, double value) {
+  private static Number rounded(double value) {
     if (Double.isNaN(value) || Double.isInfinite(value)) {
-      return json.ascii("null");
+      return null;
     }
     double rounded = Math.rint(value * 10) / 10;
-    return rounded == Math.rint(rounded) && Math.abs(rounded) < 1e15
-        ? json.number((long) rounded)
-        : json.ascii(String.format(Locale.ROOT, "%.1f", rounded));
-  }
-
-  static JsonBuffer text(JsonBuffer json, String value) {
-    return value == null ? json.ascii("null") : json.string(value);
-  }
-
-  /** The line that a reason names; null where it names none. */
-  static void place(JsonBuffer json, String reason) {
-    Matcher found = reason == null ? null : PLACE.matcher(reason);
-    if (found == null || !found.find()) {
-      json.ascii("null");
-      return;
+    if (rounded == Math.rint(rounded) && Math.abs(rounded) < 1e15) {
+      return (long) rounded;
     }
-    json.ascii("{\"file\":").string(found.group(1));
-    json.ascii(",\"line\":").number(Long.parseLong(found.group(2)));
-    json.ascii(",\"column\":").number(Long.parseLong(found.group(3)));
-    json.write('}');
-  }
-
-  /** A percentile in microseconds; null when there is nothing to tell it from. */
-  static double percentileUs(Histogram durations, double percent) {
-    return durations.count() == 0 ? Double.NaN : durations.percentileNs(percent) / 1000.0;
+    return rounded;
   }
 
   /** Numbers where NaN stands for none. */
-  static void numbers(JsonBuffer json, double[] values) {
-    json.write('[');
-    for (int i = 0; i < values.length; i++) {
-      if (i > 0) {
-        json.write(',');
-      }
-      decimal(json, values[i]);
+  static List<Number> numbers(double[] values) {
+    List<Number> numbers = new ArrayList<>(values.length);
+    for (double value : values) {
+      numbers.add(rounded(value));
     }
-    json.write(']');
+    return numbers;
+  }
+
+  /** The line that a reason names; null where it names none. */
+  static ConsoleJson place(String reason) {
+    Matcher found = reason == null ? null : PLACE.matcher(reason);
+    return found == null || !found.find()
+        ? null
+        : new ConsoleJson()
+            .with("file", found.group(1))
+            .with("line", Long.valueOf(found.group(2)))
+            .with("column", Long.valueOf(found.group(3)));
+  }
+
+  /** A percentile in microseconds; NaN when there is nothing to tell it from. */
+  static double percentileUs(Histogram durations, double percent) {
+    return durations.count() == 0 ? Double.NaN : durations.percentileNs(percent) / 1000.0;
   }
 }

@@ -2,21 +2,19 @@ package io.nereid.server.console;
 
 import io.nereid.Model;
 import io.nereid.model.Ensemble;
-import io.nereid.model.InstanceGroup;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.TensorSpec;
-import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.shared.ModelFacts;
 import io.nereid.types.NereidException;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
+import tools.jackson.jr.ob.JSON;
 
-/** Writes what a model is, which changes only when it is loaded. */
+/** Tells what a model is, which changes only when it is loaded. */
 final class DetailJson {
 
   private static final int MOST_LABELS = 1000;
@@ -27,112 +25,113 @@ final class DetailJson {
   private DetailJson() {}
 
   /**
-   * Writes a version of a model.
+   * A version of a model.
    *
    * @param all its versions
    * @param examples the text of its examples; null: it has none
    */
-  static void model(Model model, List<Model> all, String examples, JsonBuffer json) {
-    json.ascii("{\"namespace\":").string(model.namespace());
-    json.ascii(",\"name\":").string(model.name());
-    json.ascii(",\"version\":\"");
-    if (model.version() > 0) {
-      json.number(model.version());
-    }
-    json.ascii("\",\"versions\":");
-    List<Model> ready = all.stream().filter(one -> one.state() == ModelState.READY).toList();
-    ConsoleJson.array(json, ready, one -> json.string(Long.toString(one.version())));
+  static ConsoleJson model(Model model, List<Model> all, String examples) {
     String reason = model.failure().orElse(null);
-    json.ascii(",\"state\":\"").ascii(model.state().name());
-    ConsoleJson.text(json.ascii("\",\"reason\":"), reason);
-    ConsoleJson.place(json.ascii(",\"place\":"), reason);
-    ConsoleJson.text(json.ascii(",\"examples\":"), examples);
-    json.ascii(",\"notes\":");
-    ConsoleJson.array(json, model.notes(), json::string);
+    ConsoleJson json =
+        new ConsoleJson()
+            .with("namespace", model.namespace())
+            .with("name", model.name())
+            .with("version", ModelFigures.version(model))
+            .with(
+                "versions",
+                all.stream()
+                    .filter(one -> one.state() == ModelState.READY)
+                    .map(one -> Long.toString(one.version()))
+                    .toList())
+            .with("state", model.state().name())
+            .with("reason", reason)
+            .with("place", ConsoleJson.place(reason))
+            .with("examples", examples)
+            .with("notes", model.notes());
     try {
-      loaded(model, model.spec(), json);
+      json.putAll(loaded(model, model.spec()));
     } catch (NereidException | IllegalStateException e) {
-      json.ascii(
-          ",\"backend\":\"\",\"platform\":\"\",\"max_batch_size\":0,\"decoupled\":false,"
-              + "\"stateful\":false,\"cached\":false,\"inputs\":[],\"outputs\":[],"
-              + "\"instances\":[],\"steps\":[],\"load_us\":null}");
+      List<Object> none = List.of();
+      json.with("backend", "").with("platform", "").with("max_batch_size", 0);
+      json.with("decoupled", false).with("stateful", false).with("cached", false);
+      json.with("inputs", none).with("outputs", none).with("instances", none).with("steps", none);
+      json.with("load_us", null);
     }
+    return json;
   }
 
-  private static void loaded(Model model, ModelSpec spec, JsonBuffer json) {
-    LoadTimes times = model.loadTimes();
-    String backend = spec.ensemble().isPresent() ? "ensemble" : spec.backendName();
-    json.ascii(",\"backend\":").string(backend);
-    json.ascii(",\"platform\":").string(ModelFacts.platform(model));
-    json.ascii(",\"max_batch_size\":").number(spec.maxBatchSize());
-    ConsoleJson.bool(json.ascii(",\"decoupled\":"), spec.decoupled());
-    ConsoleJson.bool(json.ascii(",\"stateful\":"), spec.sequenceBatching().isPresent());
-    ConsoleJson.bool(json.ascii(",\"cached\":"), spec.responseCache());
-    json.ascii(",\"inputs\":");
-    ConsoleJson.array(json, spec.inputs(), tensor -> tensor(spec, tensor, json));
-    json.ascii(",\"outputs\":");
-    ConsoleJson.array(json, spec.outputs(), tensor -> tensor(spec, tensor, json));
-    json.ascii(",\"instances\":");
-    ConsoleJson.array(json, spec.instanceGroups(), group -> group(group, json));
-    json.ascii(",\"steps\":");
-    List<Ensemble.Step> steps = spec.ensemble().map(Ensemble::steps).orElse(List.of());
-    ConsoleJson.array(json, steps, step -> step(step, json));
-    us(json.ascii(",\"load_us\":{\"read\":"), times.read());
-    us(json.ascii(",\"parse\":"), times.parse());
-    us(json.ascii(",\"session\":"), times.session());
-    us(json.ascii(",\"warm_up\":"), times.warmUp());
-    us(json.ascii(",\"total\":"), times.total()).ascii("}}");
+  private static ConsoleJson loaded(Model model, ModelSpec spec) {
+    return new ConsoleJson()
+        .with("backend", spec.ensemble().isPresent() ? "ensemble" : spec.backendName())
+        .with("platform", ModelFacts.platform(model))
+        .with("max_batch_size", spec.maxBatchSize())
+        .with("decoupled", spec.decoupled())
+        .with("stateful", spec.sequenceBatching().isPresent())
+        .with("cached", spec.responseCache())
+        .with("inputs", spec.inputs().stream().map(tensor -> tensor(spec, tensor)).toList())
+        .with("outputs", spec.outputs().stream().map(tensor -> tensor(spec, tensor)).toList())
+        .with(
+            "instances",
+            spec.instanceGroups().stream()
+                .map(group ->
+                    new ConsoleJson()
+                        .with("name", group.name())
+                        .with("kind", group.kind().name())
+                        .with("count", group.count())
+                        .with("devices", group.devices()))
+                .toList())
+        .with(
+            "steps",
+            spec.ensemble().map(Ensemble::steps).orElse(List.of()).stream()
+                .map(step ->
+                    new ConsoleJson()
+                        .with("model", step.model())
+                        .with(
+                            "version",
+                            step.version().isPresent()
+                                ? Long.toString(step.version().getAsLong())
+                                : ""))
+                .toList())
+        .with("load_us", times(model.loadTimes()));
   }
 
-  private static JsonBuffer us(JsonBuffer json, Duration time) {
-    return json.number(time.toNanos() / 1000);
+  private static ConsoleJson times(LoadTimes times) {
+    return new ConsoleJson()
+        .with("read", us(times.read()))
+        .with("parse", us(times.parse()))
+        .with("session", us(times.session()))
+        .with("warm_up", us(times.warmUp()))
+        .with("total", us(times.total()));
   }
 
-  private static void tensor(ModelSpec model, TensorSpec tensor, JsonBuffer json) {
-    json.ascii("{\"name\":").string(tensor.name());
-    json.ascii(",\"datatype\":\"").ascii(tensor.dataType().name());
-    json.ascii("\",\"shape\":");
-    ConsoleJson.array(json, ModelFacts.shape(model, tensor), json::number);
-    ConsoleJson.bool(json.ascii(",\"optional\":"), tensor.optional());
-    String media = model.parameters().get(MEDIA_PREFIX + tensor.name());
-    ConsoleJson.text(json.ascii(",\"media\":"), media);
-    json.ascii(",\"labels\":");
-    List<String> labels = tensor.labels();
-    ConsoleJson.array(json, labels.subList(0, Math.min(MOST_LABELS, labels.size())), json::string);
-    json.write('}');
+  private static long us(Duration time) {
+    return time.toNanos() / 1000;
   }
 
-  private static void group(InstanceGroup group, JsonBuffer json) {
-    json.ascii("{\"name\":").string(group.name());
-    json.ascii(",\"kind\":\"").ascii(group.kind().name());
-    json.ascii("\",\"count\":").number(group.count()).ascii(",\"devices\":");
-    ConsoleJson.array(json, group.devices(), json::number);
-    json.write('}');
+  private static ConsoleJson tensor(ModelSpec model, TensorSpec tensor) {
+    return new ConsoleJson()
+        .with("name", tensor.name())
+        .with("datatype", tensor.dataType().name())
+        .with("shape", ModelFacts.shape(model, tensor))
+        .with("optional", tensor.optional())
+        .with("media", model.parameters().get(MEDIA_PREFIX + tensor.name()))
+        .with("labels", tensor.labels().stream().limit(MOST_LABELS).toList());
   }
 
-  private static void step(Ensemble.Step step, JsonBuffer json) {
-    json.ascii("{\"model\":").string(step.model());
-    json.ascii(",\"version\":\"");
-    if (step.version().isPresent()) {
-      json.number(step.version().getAsLong());
-    }
-    json.ascii("\"}");
-  }
-
-  /** Writes the configuration that a model is served with, and where each value came from. */
-  static void configuration(ModelConfiguration configuration, JsonBuffer json) {
-    byte[] config = configuration.toJson().getBytes(StandardCharsets.UTF_8);
-    json.ascii("{\"config\":").write(config, 0, config.length);
-    json.ascii(",\"text\":").string(configuration.toCommentedText());
-    json.ascii(",\"values\":");
-    ConsoleJson.array(json, configuration.values(), value -> value(value, json));
-    json.write('}');
-  }
-
-  private static void value(ModelConfiguration.Value value, JsonBuffer json) {
-    json.ascii("{\"path\":").string(value.path());
-    json.ascii(",\"value\":").string(value.text());
-    json.ascii(",\"origin\":\"").ascii(value.origin().name().toLowerCase(Locale.ROOT));
-    json.ascii("\",\"place\":").string(value.place()).write('}');
+  /** The configuration that a model is served with, and where each value came from. */
+  static ConsoleJson configuration(ModelConfiguration configuration) {
+    return new ConsoleJson()
+        .with("config", JSON.std.mapFrom(configuration.toJson()))
+        .with("text", configuration.toCommentedText())
+        .with(
+            "values",
+            configuration.values().stream()
+                .map(value ->
+                    new ConsoleJson()
+                        .with("path", value.path())
+                        .with("value", value.text())
+                        .with("origin", value.origin().name().toLowerCase(Locale.ROOT))
+                        .with("place", value.place()))
+                .toList());
   }
 }

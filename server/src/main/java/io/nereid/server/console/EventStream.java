@@ -1,9 +1,8 @@
 package io.nereid.server.console;
 
-import io.nereid.server.json.JsonBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * Events for one page. One thread takes them, one after the other, as fast as its client does; any
@@ -26,7 +25,7 @@ public final class EventStream implements AutoCloseable {
    *
    * @param changes grows with each change
    */
-  record WhenChanged(String name, LongSupplier changes, Consumer<JsonBuffer> data) {}
+  record WhenChanged(String name, LongSupplier changes, Supplier<ConsoleJson> data) {}
 
   private final ConsoleFeed.View view;
   private final Source source;
@@ -52,7 +51,7 @@ public final class EventStream implements AutoCloseable {
             return NOTHING;
           }
           told[0] = now;
-          return Snapshot.event(what.name, what.data);
+          return Snapshot.event(what.name, what.data.get());
         });
   }
 
@@ -80,7 +79,7 @@ public final class EventStream implements AutoCloseable {
 
   /** The last event of a stream that ends by itself. */
   public static byte[] end(String reason) {
-    return Snapshot.event("end", json -> json.ascii("{\"reason\":").string(reason).write('}'));
+    return Snapshot.event("end", new ConsoleJson().with("reason", reason));
   }
 
   /** The thread that waits gives up. */

@@ -1,6 +1,5 @@
 package io.nereid.server.console;
 
-import io.nereid.server.json.JsonBuffer;
 import io.nereid.statistics.Histogram;
 import io.nereid.statistics.ModelStatistics;
 
@@ -39,17 +38,17 @@ final class ModelHistory {
     count++;
   }
 
-  synchronized void write(JsonBuffer json) {
-    write(Math.min(count, LENGTH), json);
+  synchronized ConsoleJson json() {
+    return json(Math.min(count, LENGTH));
   }
 
-  /** Writes it from the first interval on in which something happened: most models may be idle. */
-  synchronized void writeBusy(JsonBuffer json) {
+  /** The same from the first interval on in which something happened: most models may be idle. */
+  synchronized ConsoleJson busy() {
     int kept = Math.min(count, LENGTH);
     while (kept > 0 && isIdle((count - kept) % LENGTH)) {
       kept--;
     }
-    write(kept, json);
+    return json(kept);
   }
 
   private boolean isIdle(int at) {
@@ -61,15 +60,15 @@ final class ModelHistory {
     return true;
   }
 
-  private void write(int kept, JsonBuffer json) {
+  private ConsoleJson json(int kept) {
+    ConsoleJson json = new ConsoleJson();
     double[] row = new double[kept];
     for (int i = 0; i < NAMES.length; i++) {
       for (int at = 0; at < kept; at++) {
         row[at] = values[i][(count - kept + at) % LENGTH];
       }
-      json.ascii(i == 0 ? "{\"" : ",\"").ascii(NAMES[i]).ascii("\":");
-      ConsoleJson.numbers(json, row);
+      json.with(NAMES[i], ConsoleJson.numbers(row));
     }
-    json.write('}');
+    return json;
   }
 }

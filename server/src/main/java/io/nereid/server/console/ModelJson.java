@@ -1,29 +1,22 @@
 package io.nereid.server.console;
 
-import io.nereid.server.json.JsonBuffer;
 import io.nereid.statistics.BatchEnd;
 import io.nereid.statistics.BatchStatistics;
-import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.Histogram;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.ModelStatistics;
+import io.nereid.statistics.SequenceStatistics;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.function.Function;
 
-/** Writes the event about one version of a model. */
+/** Makes the event about one version of a model. */
 final class ModelJson {
 
   /** Bounds of the ranges of the heat map: 10, 15, 20, 30, 50, 70 and so on, in microseconds. */
   private static final long[] HEAT_US = heatBounds();
 
-  private final Snapshot snapshot;
-  private final ModelFigures model;
-
-  ModelJson(Snapshot snapshot, ModelFigures model) {
-    this.snapshot = snapshot;
-    this.model = model;
-  }
+  private ModelJson() {}
 
   private static long[] heatBounds() {
     long[] bounds = new long[6 * 8];
@@ -34,99 +27,81 @@ final class ModelJson {
     return bounds;
   }
 
-  void write(boolean first, JsonBuffer json) {
-    json.ascii("{\"seq\":").number(snapshot.seq());
-    json.ascii(",\"time_ms\":").number(snapshot.timeMs());
-    json.ascii(",\"interval_ms\":").number(snapshot.intervalMs()).write(',');
-    OverviewJson.identity(model, json);
-    json.ascii(",\"versions\":");
-    ConsoleJson.array(json, snapshot.versions(model), version -> version(version, json));
+  /** The event for a page that has seen none yet, if {@code first}, or another one. */
+  static ConsoleJson of(Snapshot snapshot, ModelFigures model, boolean first) {
+    ConsoleJson json =
+        OverviewJson.identity(snapshot.head(), model)
+            .with(
+                "versions",
+                snapshot.versions(model).stream()
+                    .map(version ->
+                        new ConsoleJson()
+                            .with("version", version.version())
+                            .with("state", version.state())
+                            .with("reason", version.reason()))
+                    .toList());
     ModelFigures.Work work = model.work().orElse(null);
     if (work == null) {
-      json.ascii(
-          ",\"requests_per_s\":null,\"inferences_per_s\":null,\"executions_per_s\":null,"
-              + "\"errors_per_s\":null,\"inline_per_s\":null,\"requests\":null,"
-              + "\"inferences\":null,\"executions\":null,\"inline\":null,\"errors\":null,"
-              + "\"latency\":null,\"minute\":null,\"heat\":null,\"time_us\":null,"
-              + "\"batches\":null,\"batch_ends\":null,\"cache\":null,\"pending\":null,\"executing\":null,"
-              + "\"busy\":null,\"instances\":null,\"sequences\":null,\"objective\":null,"
-              + "\"memory\":null");
+      json.without("requests_per_s", "inferences_per_s", "executions_per_s", "errors_per_s");
+      json.without("inline_per_s", "requests", "inferences", "executions", "inline", "errors");
+      json.without("latency", "minute", "heat", "time_us", "batches", "batch_ends", "cache");
+      json.without("pending", "executing", "busy", "instances", "sequences", "objective", "memory");
     } else {
-      counts(work, json);
-      latencies(work, json);
-      executions(work, json);
+      counts(json, work);
+      latencies(json, work);
+      executions(json, work);
     }
-    if (first) {
-      json.ascii(",\"history\":");
-      model.history().write(json);
-    }
-    json.write('}');
+    return first ? json.with("history", model.history().json()) : json;
   }
 
-  private static void version(ModelFigures version, JsonBuffer json) {
-    json.ascii("{\"version\":\"").ascii(version.version());
-    json.ascii("\",\"state\":\"").ascii(version.state());
-    ConsoleJson.text(json.ascii("\",\"reason\":"), version.reason()).write('}');
-  }
-
-  private static void counts(ModelFigures.Work work, JsonBuffer json) {
+  private static void counts(ConsoleJson json, ModelFigures.Work work) {
     ModelStatistics now = work.now();
-    OverviewJson.rates(work, json);
-    OverviewJson.rate("inline", work.perSecond(ModelStatistics::inlineCount), json);
-    json.ascii(",\"requests\":").number(now.success().count());
-    json.ascii(",\"inferences\":").number(now.inferenceCount());
-    json.ascii(",\"executions\":").number(now.executionCount());
-    json.ascii(",\"inline\":").number(now.inlineCount());
-    OverviewJson.errors(now, json);
+    OverviewJson.rates(json, work)
+        .decimal("inline_per_s", work.perSecond(ModelStatistics::inlineCount))
+        .with("requests", now.success().count())
+        .with("inferences", now.inferenceCount())
+        .with("executions", now.executionCount())
+        .with("inline", now.inlineCount())
+        .with("errors", OverviewJson.errors(now));
   }
 
   // ---- Latencies -------------------------------------------------------------------------------
 
-  private static void latencies(ModelFigures.Work work, JsonBuffer json) {
+  private static void latencies(ConsoleJson json, ModelFigures.Work work) {
     Histogram total = work.recent(ModelStatistics::totalHistogram);
-    json.ascii(",\"latency\":");
-    distributions(
-        List.of(
-            total,
-            work.recent(ModelStatistics::queueHistogram),
-            work.recent(ModelStatistics::computeHistogram)),
-        json);
-    json.ascii(",\"minute\":");
-    distributions(work.minute(), json);
-    json.ascii(",\"heat\":");
-    heat(total, json);
-    json.ascii(",\"time_us\":");
-    Function<ModelStatistics, DurationStatistic> queue = ModelStatistics::queue;
-    if (Double.isNaN(work.meanUs(queue))) {
-      json.ascii("null");
-      return;
-    }
-    ConsoleJson.decimal(json.ascii("{\"queue\":"), work.meanUs(queue));
-    ConsoleJson.decimal(
-        json.ascii(",\"compute_input\":"), work.meanUs(ModelStatistics::computeInput));
-    ConsoleJson.decimal(
-        json.ascii(",\"compute_infer\":"), work.meanUs(ModelStatistics::computeInfer));
-    ConsoleJson.decimal(
-        json.ascii(",\"compute_output\":"), work.meanUs(ModelStatistics::computeOutput));
-    json.write('}');
+    Histogram queue = work.recent(ModelStatistics::queueHistogram);
+    Histogram compute = work.recent(ModelStatistics::computeHistogram);
+    boolean none = Double.isNaN(work.meanUs(ModelStatistics::queue));
+    json.with("latency", distributions(List.of(total, queue, compute)))
+        .with("minute", distributions(work.minute()))
+        .with("heat", heat(total))
+        .with("time_us", none ? null : times(work));
   }
 
-  private static void distributions(List<Histogram> three, JsonBuffer json) {
-    distribution("{\"total\":", three.get(0), json);
-    distribution(",\"queue\":", three.get(1), json);
-    distribution(",\"compute\":", three.get(2), json);
-    json.write('}');
+  private static ConsoleJson times(ModelFigures.Work work) {
+    return new ConsoleJson()
+        .decimal("queue", work.meanUs(ModelStatistics::queue))
+        .decimal("compute_input", work.meanUs(ModelStatistics::computeInput))
+        .decimal("compute_infer", work.meanUs(ModelStatistics::computeInfer))
+        .decimal("compute_output", work.meanUs(ModelStatistics::computeOutput));
   }
 
-  private static void distribution(String name, Histogram durations, JsonBuffer json) {
-    json.ascii(name).ascii("{\"count\":").number(durations.count());
-    ConsoleJson.decimal(json.ascii(",\"mean_us\":"), meanUs(durations));
-    ConsoleJson.decimal(json.ascii(",\"p50_us\":"), ConsoleJson.percentileUs(durations, 50));
-    ConsoleJson.decimal(json.ascii(",\"p90_us\":"), ConsoleJson.percentileUs(durations, 90));
-    ConsoleJson.decimal(json.ascii(",\"p95_us\":"), ConsoleJson.percentileUs(durations, 95));
-    ConsoleJson.decimal(json.ascii(",\"p99_us\":"), ConsoleJson.percentileUs(durations, 99));
-    ConsoleJson.decimal(json.ascii(",\"max_us\":"), ConsoleJson.percentileUs(durations, 100))
-        .write('}');
+  private static ConsoleJson distributions(List<Histogram> three) {
+    return new ConsoleJson()
+        .with("total", distribution(three.get(0)))
+        .with("queue", distribution(three.get(1)))
+        .with("compute", distribution(three.get(2)));
+  }
+
+  private static ConsoleJson distribution(Histogram durations) {
+    return new ConsoleJson()
+        .with("count", durations.count())
+        .decimal("mean_us", meanUs(durations))
+        .percentile("p50_us", durations, 50)
+        .percentile("p90_us", durations, 90)
+        .percentile("p95_us", durations, 95)
+        .percentile("p99_us", durations, 99)
+        .percentile("max_us", durations, 100);
   }
 
   /** The mean, with each duration taken as the middle of its range. */
@@ -141,11 +116,7 @@ final class ModelJson {
     return sum / durations.count() / 1e3; // NaN when there are none
   }
 
-  private static void heat(Histogram total, JsonBuffer json) {
-    json.ascii("{\"bounds_us\":[");
-    for (int i = 0; i < HEAT_US.length; i++) {
-      json.ascii(i == 0 ? "" : ",").number(HEAT_US[i]);
-    }
+  private static ConsoleJson heat(Histogram total) {
     long[] counts = new long[HEAT_US.length + 1];
     int range = 0;
     for (int i = 0; i < total.bucketCount(); i++) {
@@ -154,67 +125,68 @@ final class ModelJson {
       }
       counts[range] += total.count(i);
     }
-    json.ascii("],\"counts\":[");
-    for (int i = 0; i < counts.length; i++) {
-      json.ascii(i == 0 ? "" : ",").number(counts[i]);
-    }
-    json.ascii("]}");
+    return new ConsoleJson().with("bounds_us", HEAT_US).with("counts", counts);
   }
 
   // ---- Executions ------------------------------------------------------------------------------
 
-  private static void executions(ModelFigures.Work work, JsonBuffer json) {
+  private static void executions(ConsoleJson json, ModelFigures.Work work) {
     ModelStatistics now = work.now();
-    json.ascii(",\"batches\":");
-    ConsoleJson.array(json, now.batches(), batch -> batch(work, batch, json));
-    String separator = ",\"batch_ends\":{";
+    ConsoleJson ends = new ConsoleJson();
     for (BatchEnd end : BatchEnd.values()) {
-      ConsoleJson.text(json.ascii(separator), end.name().toLowerCase(Locale.ROOT));
-      json.ascii(":").number(now.batchEnds().get(end));
-      separator = ",";
+      ends.with(end.name().toLowerCase(Locale.ROOT), now.batchEnds().get(end));
     }
-    json.ascii("},\"cache\":");
-    if (work.cached()) {
-      OverviewJson.rate(
-          "hits", work.perSecond(s -> s.cacheHit().count()), json.ascii("{\"cached\":true"));
-      OverviewJson.rate("misses", work.perSecond(s -> s.cacheMiss().count()), json);
-      json.ascii(",\"hits\":").number(now.cacheHit().count());
-      json.ascii(",\"misses\":").number(now.cacheMiss().count()).write('}');
-    } else {
-      json.ascii("null");
-    }
-    OverviewJson.queue(work, json);
-    json.ascii(",\"instances\":[");
+    json.with("batches", now.batches().stream().map(batch -> batch(work, batch)).toList())
+        .with("batch_ends", ends)
+        .with("cache", work.cached() ? cache(work) : null);
+    List<ConsoleJson> instances = new ArrayList<>();
     for (int i = 0; i < Math.max(work.instances().size(), now.instanceCount()); i++) {
-      json.ascii(i == 0 ? "" : ",");
-      instance(i, i < work.instances().size() ? work.instances().get(i) : null, json);
+      instances.add(instance(i, i < work.instances().size() ? work.instances().get(i) : null));
     }
-    json.ascii("],\"sequences\":");
-    if (now.sequences().isPresent()) {
-      OverviewJson.sequences(now.sequences().get(), json);
-    } else {
-      json.ascii("null");
-    }
-    ObjectiveJson.write(work, json.ascii(",\"objective\":"));
-    OverviewJson.memory(work.memory(), json);
+    OverviewJson.queue(json, work)
+        .with("instances", instances)
+        .with("sequences", now.sequences().map(ModelJson::sequences).orElse(null))
+        .with("objective", ObjectiveJson.of(work))
+        .with("memory", OverviewJson.memory(work.memory()));
   }
 
-  private static void batch(ModelFigures.Work work, BatchStatistics batch, JsonBuffer json) {
+  private static ConsoleJson cache(ModelFigures.Work work) {
+    return new ConsoleJson()
+        .with("cached", true)
+        .decimal("hits_per_s", work.perSecond(figures -> figures.cacheHit().count()))
+        .decimal("misses_per_s", work.perSecond(figures -> figures.cacheMiss().count()))
+        .with("hits", work.now().cacheHit().count())
+        .with("misses", work.now().cacheMiss().count());
+  }
+
+  private static ConsoleJson sequences(SequenceStatistics sequences) {
+    return new ConsoleJson()
+        .with("slots", sequences.slots())
+        .with("active", sequences.active())
+        .with("backlog", sequences.backlog())
+        .with("started", sequences.started())
+        .with("ended", sequences.ended())
+        .with("idle_ended", sequences.idleEnded())
+        .with("state_bytes", sequences.stateBytes());
+  }
+
+  private static ConsoleJson batch(ModelFigures.Work work, BatchStatistics batch) {
     long total = batch.computeInfer().count();
-    json.ascii("{\"size\":").number(batch.batchSize());
-    json.ascii(",\"executions\":").number(total - work.executionsBefore(batch.batchSize()));
-    json.ascii(",\"total\":").number(total);
-    ConsoleJson.decimal(json.ascii(",\"compute_us\":"), batch.computeInfer().meanNs() / 1e3)
-        .write('}');
+    return new ConsoleJson()
+        .with("size", batch.batchSize())
+        .with("executions", total - work.executionsBefore(batch.batchSize()))
+        .with("total", total)
+        .decimal("compute_us", batch.computeInfer().meanNs() / 1e3);
   }
 
   /** Only an instance that shares something with others is known to wait or to hold. */
-  private static void instance(int index, InstanceStatistics instance, JsonBuffer json) {
+  private static ConsoleJson instance(int index, InstanceStatistics instance) {
     boolean limited =
         instance != null
             && (instance.holds() || instance.awaited().isPresent() || instance.waits() > 0);
-    json.ascii("{\"index\":").number(index);
-    ConsoleJson.text(json.ascii(",\"state\":"), limited ? instance.text() : null);
-    json.ascii(",\"waits\":").number(instance == null ? 0 : instance.waits()).write('}');
+    return new ConsoleJson()
+        .with("index", index)
+        .with("state", limited ? instance.text() : null)
+        .with("waits", instance == null ? 0 : instance.waits());
   }
 }

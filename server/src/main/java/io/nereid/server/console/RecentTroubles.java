@@ -1,6 +1,5 @@
 package io.nereid.server.console;
 
-import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.metrics.Troubles;
 import io.nereid.server.shared.ServerState;
 import java.util.ArrayDeque;
@@ -41,18 +40,17 @@ final class RecentTroubles {
     return looks.isEmpty() ? new Troubles(Map.of()) : looks.element().troubles;
   }
 
-  /** Writes how often what happened in the last minute, and since the server's start. */
-  void write(JsonBuffer json) {
+  /** Each trouble, with how often it came in the last minute, and since the server's start. */
+  List<ConsoleJson> json() {
     Troubles now = Troubles.of(state);
     Map<String, Long> minute = now.since(aMinuteAgo()).counts();
-    ConsoleJson.array(
-        json,
-        List.copyOf(now.counts().entrySet()),
-        each -> {
-          json.ascii("{\"what\":").string(each.getKey());
-          ConsoleJson.bool(json.ascii(",\"answer\":"), Troubles.isAnswer(each.getKey()));
-          json.ascii(",\"minute\":").number(minute.getOrDefault(each.getKey(), 0L));
-          json.ascii(",\"total\":").number(each.getValue()).write('}');
-        });
+    return now.counts().entrySet().stream()
+        .map(each ->
+            new ConsoleJson()
+                .with("what", each.getKey())
+                .with("answer", Troubles.isAnswer(each.getKey()))
+                .with("minute", minute.getOrDefault(each.getKey(), 0L))
+                .with("total", each.getValue()))
+        .toList();
   }
 }

@@ -6,7 +6,6 @@ import io.nereid.model.ModelConfiguration.Origin;
 import io.nereid.model.ModelConfiguration.Value;
 import io.nereid.model.ModelPreview;
 import io.nereid.model.ModelState;
-import io.nereid.server.json.JsonBuffer;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -16,7 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Writes what loading a model again would change. */
+/** Tells what loading a model again would change. */
 final class ReloadJson {
 
   /** A value as it is and as it would be; null: it is not there. */
@@ -32,33 +31,34 @@ final class ReloadJson {
       }
       return loaded == null || !next.text().equals(loaded.text());
     }
+
+    ConsoleJson json() {
+      return new ConsoleJson()
+          .with("path", path)
+          .with("loaded", loaded == null ? null : loaded.text())
+          .with("next", next == null ? null : next.text())
+          .with("place", next == null ? "" : next.place());
+    }
   }
 
   private ReloadJson() {}
 
-  /** Writes it for a model that does not come from a repository. */
-  static void unknown(JsonBuffer json) {
-    json.ascii(
-        "{\"changed\":false,\"known\":false,\"error\":null,\"place\":null,\"values\":[],"
-            + "\"versions\":{\"added\":[],\"removed\":[]},\"files\":[]}");
+  /** The answer for a model that does not come from a repository. */
+  static ConsoleJson unknown() {
+    return json(false, false, null, List.of(), Set.of(), Set.of(), List.of());
   }
 
   /**
-   * Writes it.
+   * The answer for a model of a repository.
    *
    * @param model the version that is compared
    * @param all the versions of the model
    */
-  static void write(Model model, List<Model> all, ModelPreview preview, JsonBuffer json) {
+  static ConsoleJson of(Model model, List<Model> all, ModelPreview preview) {
     String error = preview.failure().orElse(null);
-    ConsoleJson.bool(json.ascii("{\"changed\":"), preview.changed());
-    ConsoleJson.text(json.ascii(",\"known\":true,\"error\":"), error);
-    ConsoleJson.place(json.ascii(",\"place\":"), error);
-    json.ascii(",\"values\":");
     ModelConfiguration next = next(model, preview);
     boolean comparable = next != null && model.state() == ModelState.READY;
     List<Change> changes = comparable ? changes(model.configuration(), next) : List.of();
-    ConsoleJson.array(json, changes, change -> write(change, json));
     Set<Long> added = new TreeSet<>(preview.versions().keySet());
     Set<Long> removed = new TreeSet<>();
     for (Model version : all) {
@@ -69,13 +69,29 @@ final class ReloadJson {
         }
       }
     }
-    json.ascii(",\"versions\":{\"added\":");
-    ConsoleJson.array(json, List.copyOf(added), number -> json.string(number.toString()));
-    json.ascii(",\"removed\":");
-    ConsoleJson.array(json, List.copyOf(removed), number -> json.string(number.toString()));
-    json.ascii("},\"files\":");
-    ConsoleJson.array(json, preview.files(), json::string);
-    json.write('}');
+    return json(preview.changed(), true, error, changes, added, removed, preview.files());
+  }
+
+  private static ConsoleJson json(
+      boolean changed,
+      boolean known,
+      String error,
+      List<Change> changes,
+      Set<Long> added,
+      Set<Long> removed,
+      List<String> files) {
+    return new ConsoleJson()
+        .with("changed", changed)
+        .with("known", known)
+        .with("error", error)
+        .with("place", ConsoleJson.place(error))
+        .with("values", changes.stream().map(Change::json).toList())
+        .with(
+            "versions",
+            new ConsoleJson()
+                .with("added", added.stream().map(Object::toString).toList())
+                .with("removed", removed.stream().map(Object::toString).toList()))
+        .with("files", files);
   }
 
   /** The configuration that the version would have; the newest one's, where it would leave. */
@@ -105,13 +121,5 @@ final class ReloadJson {
     Map<String, Value> values = new LinkedHashMap<>();
     configuration.values().forEach(value -> values.put(value.path(), value));
     return values;
-  }
-
-  private static void write(Change change, JsonBuffer json) {
-    json.ascii("{\"path\":").string(change.path);
-    ConsoleJson.text(
-        json.ascii(",\"loaded\":"), change.loaded == null ? null : change.loaded.text());
-    ConsoleJson.text(json.ascii(",\"next\":"), change.next == null ? null : change.next.text());
-    json.ascii(",\"place\":").string(change.next == null ? "" : change.next.place()).write('}');
   }
 }

@@ -1,63 +1,52 @@
 package io.nereid.server.console;
 
-import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.trace.SlowRequest;
 import io.nereid.server.trace.TraceRing;
 import java.util.List;
 
-/** Writes which requests were slow, and why. */
+/** Tells which requests were slow, and why. */
 final class RequestsJson {
 
   private RequestsJson() {}
 
-  /** Writes what was kept; {@code ring} is null where nobody looked before. */
-  static void write(TraceRing ring, JsonBuffer json) {
+  /** The requests that were kept; {@code ring} is null where nobody looked before. */
+  static ConsoleJson of(TraceRing ring) {
     long nowMs = System.currentTimeMillis();
-    json.ascii("{\"seq\":").number(ring == null ? 0 : ring.changes());
-    json.ascii(",\"time_ms\":").number(nowMs);
-    json.ascii(",\"since_ms\":").number(ring == null ? nowMs : ring.sinceMs());
-    json.ascii(",\"seen\":").number(ring == null ? 0 : ring.seen());
     List<SlowRequest> slowest = ring == null ? List.of() : ring.slowest();
-    json.ascii(",\"requests\":");
-    ConsoleJson.array(json, slowest, request -> request(request, json));
-    json.write('}');
+    return new ConsoleJson()
+        .with("seq", ring == null ? 0 : ring.changes())
+        .with("time_ms", nowMs)
+        .with("since_ms", ring == null ? nowMs : ring.sinceMs())
+        .with("seen", ring == null ? 0 : ring.seen())
+        .with("requests", slowest.stream().map(RequestsJson::request).toList());
   }
 
-  private static void request(SlowRequest request, JsonBuffer json) {
-    json.ascii("{\"id\":\"").number(request.id());
-    json.ascii("\",\"request_id\":").string(request.requestId());
-    json.ascii(",\"protocol\":\"").ascii(request.protocol());
-    json.ascii("\",\"model\":").string(request.model());
-    json.ascii(",\"version\":\"");
-    if (request.version() > 0) {
-      json.number(request.version());
-    }
-    json.ascii("\",\"start_ms\":").number(request.startMs());
-    micros(json.ascii(",\"duration_us\":"), request.durationNs());
-    ConsoleJson.text(json.ascii(",\"error\":"), request.error());
-    json.ascii(",\"batch\":");
-    if (request.batchSize() > 0) {
-      json.ascii("{\"size\":").number(request.batchSize()).ascii(",\"with\":");
-      ConsoleJson.array(json, request.mates(), id -> json.string(Long.toString(id)));
-      json.write('}');
-    } else {
-      json.ascii("null");
-    }
-    ConsoleJson.bool(json.ascii(",\"inline\":"), request.inline());
-    ConsoleJson.bool(json.ascii(",\"cache_hit\":"), request.cacheHit());
-    json.ascii(",\"phases\":");
-    ConsoleJson.array(json, request.phases(), phase -> phase(phase, json));
-    json.write('}');
+  private static ConsoleJson request(SlowRequest request) {
+    return new ConsoleJson()
+        .with("id", Long.toString(request.id()))
+        .with("request_id", request.requestId())
+        .with("protocol", request.protocol())
+        .with("model", request.model())
+        .with("version", request.version() > 0 ? Long.toString(request.version()) : "")
+        .with("start_ms", request.startMs())
+        .decimal("duration_us", request.durationNs() / 1e3)
+        .with("error", request.error())
+        .with("batch", request.batchSize() > 0 ? batch(request) : null)
+        .with("inline", request.inline())
+        .with("cache_hit", request.cacheHit())
+        .with("phases", request.phases().stream().map(RequestsJson::phase).toList());
   }
 
-  private static void phase(SlowRequest.Phase phase, JsonBuffer json) {
-    json.ascii("{\"name\":\"").ascii(phase.name());
-    micros(json.ascii("\",\"start_us\":"), phase.startNs());
-    micros(json.ascii(",\"duration_us\":"), phase.durationNs());
-    json.write('}');
+  private static ConsoleJson batch(SlowRequest request) {
+    return new ConsoleJson()
+        .with("size", request.batchSize())
+        .with("with", request.mates().stream().map(id -> Long.toString(id)).toList());
   }
 
-  private static void micros(JsonBuffer json, long ns) {
-    ConsoleJson.decimal(json, ns / 1e3);
+  private static ConsoleJson phase(SlowRequest.Phase phase) {
+    return new ConsoleJson()
+        .with("name", phase.name())
+        .decimal("start_us", phase.startNs() / 1e3)
+        .decimal("duration_us", phase.durationNs() / 1e3);
   }
 }

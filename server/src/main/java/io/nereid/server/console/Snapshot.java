@@ -1,16 +1,13 @@
 package io.nereid.server.console;
 
-import io.nereid.server.json.JsonBuffer;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.util.Arrays;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 
 /**
  * The server at one moment, and the events about it: each is made once, by whoever needs it first,
@@ -18,14 +15,16 @@ import java.util.function.Consumer;
  */
 final class Snapshot {
 
+  private static final byte[] END = {'\n', '\n'};
+
   private final long seq;
   private final long timeMs;
   private final long intervalMs;
-  private final byte[] server;
+  private final ConsoleJson server;
   private final List<ModelFigures> models;
 
   /** The lines of the models by their keys, without their history. */
-  private final Map<String, byte[]> lines = new LinkedHashMap<>();
+  private final Map<String, ConsoleJson> lines = new LinkedHashMap<>();
 
   /** The differences from the snapshot before; null: there was none. */
   private final Changes changes;
@@ -38,25 +37,29 @@ final class Snapshot {
    * Takes the figures.
    *
    * @param before the one before it, whose figures are let go of; null: there is none
-   * @param server JSON of what belongs to no model
+   * @param server what belongs to no model
    */
   Snapshot(
-      Snapshot before, long timeMs, long intervalMs, byte[] server, List<ModelFigures> models) {
+      Snapshot before,
+      long timeMs,
+      long intervalMs,
+      ConsoleJson server,
+      List<ModelFigures> models) {
     seq = before == null ? 1 : before.seq + 1;
     this.timeMs = timeMs;
     this.intervalMs = intervalMs;
     this.server = server;
     this.models = models;
     for (ModelFigures model : models) {
-      lines.put(model.key(), bytes(json -> OverviewJson.model(model, json)));
+      lines.put(model.key(), OverviewJson.model(model));
     }
     changes = before == null ? null : changesSince(before.lines);
   }
 
-  private Changes changesSince(Map<String, byte[]> before) {
+  private Changes changesSince(Map<String, ConsoleJson> before) {
     List<String> changed =
         lines.entrySet().stream()
-            .filter(line -> !Arrays.equals(line.getValue(), before.get(line.getKey())))
+            .filter(line -> !line.getValue().equals(before.get(line.getKey())))
             .map(Map.Entry::getKey)
             .toList();
     List<String> gone = before.keySet().stream().filter(key -> !lines.containsKey(key)).toList();
@@ -72,8 +75,12 @@ final class Snapshot {
     return timeMs;
   }
 
-  long intervalMs() {
-    return intervalMs;
+  /** The members that each event begins with. */
+  ConsoleJson head() {
+    return new ConsoleJson()
+        .with("seq", seq)
+        .with("time_ms", timeMs)
+        .with("interval_ms", intervalMs);
   }
 
   /** The version of a model that answers requests, else the highest; version 0: any. */
@@ -102,8 +109,8 @@ final class Snapshot {
   /** The event of the overview for a page that has seen another one; 0: none. */
   byte[] overview(long seen) {
     return seen == seq - 1 && changes != null
-        ? events.computeIfAbsent("changes", name -> event(name, this::changes))
-        : events.computeIfAbsent("overview", name -> event(name, this::whole));
+        ? events.computeIfAbsent("changes", name -> event(name, changes()))
+        : events.computeIfAbsent("overview", name -> event(name, whole()));
   }
 
   /**
@@ -114,64 +121,32 @@ final class Snapshot {
   byte[] model(ModelFigures model, boolean first) {
     return events.computeIfAbsent(
         (first ? "first " : "next ") + model.key(),
-        key -> event("model", json -> new ModelJson(this, model).write(first, json)));
+        key -> event("model", ModelJson.of(this, model, first)));
   }
 
-  private void whole(JsonBuffer json) {
-    head(json);
-    ConsoleJson.array(
-        json,
-        models,
-        model -> {
-          byte[] line = lines.get(model.key());
-          json.write(line, 0, line.length - 1);
-          json.ascii(",\"history\":");
-          model.history().writeBusy(json);
-          json.write('}');
-        });
-    json.ascii(",\"gone\":[]}");
+  private ConsoleJson whole() {
+    List<ConsoleJson> all = new ArrayList<>();
+    for (ModelFigures model : models) {
+      ConsoleJson line = new ConsoleJson();
+      line.putAll(lines.get(model.key()));
+      all.add(line.with("history", model.history().busy()));
+    }
+    return head().with("server", server).with("models", all).with("gone", List.of());
   }
 
-  private void changes(JsonBuffer json) {
-    head(json);
-    ConsoleJson.array(
-        json,
-        changes.models,
-        key -> {
-          byte[] line = lines.get(key);
-          json.write(line, 0, line.length);
-        });
-    json.ascii(",\"gone\":");
-    ConsoleJson.array(json, changes.gone, json::string);
-    json.write('}');
-  }
-
-  private void head(JsonBuffer json) {
-    json.ascii("{\"seq\":").number(seq);
-    json.ascii(",\"time_ms\":").number(timeMs);
-    json.ascii(",\"interval_ms\":").number(intervalMs);
-    json.ascii(",\"server\":").write(server, 0, server.length);
-    json.ascii(",\"models\":");
+  private ConsoleJson changes() {
+    return head()
+        .with("server", server)
+        .with("models", changes.models.stream().map(lines::get).toList())
+        .with("gone", changes.gone);
   }
 
   /** An event as it goes over the wire; JSON has no line ends. */
-  static byte[] event(String name, Consumer<JsonBuffer> data) {
-    return bytes(json -> {
-      json.ascii("event: ").ascii(name).ascii("\ndata: ");
-      data.accept(json);
-      json.ascii("\n\n");
-    });
-  }
-
-  static byte[] bytes(Consumer<JsonBuffer> writing) {
-    JsonBuffer json = new JsonBuffer();
-    writing.accept(json);
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream((int) json.size());
-    try {
-      json.writeTo(bytes);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    return bytes.toByteArray();
+  static byte[] event(String name, ConsoleJson data) {
+    ByteArrayOutputStream event = new ByteArrayOutputStream();
+    event.writeBytes(("event: " + name + "\ndata: ").getBytes(StandardCharsets.US_ASCII));
+    event.writeBytes(data.bytes());
+    event.writeBytes(END);
+    return event.toByteArray();
   }
 }

@@ -47,8 +47,7 @@ final class ConsoleHandler {
   }
 
   /** Answers with a file, or writes the JSON of the reply; whether that is left to be sent. */
-  boolean answer(ProtocolHead head, RequestBody body, JsonBuffer json, RequestInHand handler)
-      throws IOException {
+  boolean answer(ProtocolHead head, JsonBuffer json, RequestInHand handler) throws IOException {
     Route route = head.route();
     switch (route.endpoint()) {
       case CONSOLE_FILE -> {
@@ -60,7 +59,8 @@ final class ConsoleHandler {
           stream(console.model(route.model(), route.version()), json, handler);
       case CONSOLE_REQUEST_EVENTS -> stream(console.requests(), json, handler);
       default -> {
-        document(head, body, json);
+        byte[] document = document(head);
+        json.write(document, 0, document.length);
         SAFETY.forEach(exchange::field);
         exchange.field(NO_STORE);
         return true;
@@ -69,19 +69,19 @@ final class ConsoleHandler {
     return false;
   }
 
-  private void document(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
+  private byte[] document(ProtocolHead head) {
     Route route = head.route();
-    switch (route.endpoint()) {
-      case CONSOLE_ABOUT -> console.about(context.access(), head::field, json);
-      case CONSOLE_MODEL -> console.details(route.model(), route.version(), json);
-      case CONSOLE_CONFIGURATION -> console.configuration(route.model(), route.version(), json);
-      case CONSOLE_RELOAD -> console.reload(route.model(), route.version(), json);
-      case CONSOLE_HISTORY -> console.history(route.model(), route.version(), json);
-      case CONSOLE_REQUESTS -> console.requests(json);
-      case OPENAPI -> console.openApi(json);
-      case OPENAPI_MODEL -> console.openApi(route.model(), json);
+    return switch (route.endpoint()) {
+      case CONSOLE_ABOUT -> console.about(context.access(), head::field);
+      case CONSOLE_MODEL -> console.details(route.model(), route.version());
+      case CONSOLE_CONFIGURATION -> console.configuration(route.model(), route.version());
+      case CONSOLE_RELOAD -> console.reload(route.model(), route.version());
+      case CONSOLE_HISTORY -> console.history(route.model(), route.version());
+      case CONSOLE_REQUESTS -> console.slowRequests();
+      case OPENAPI -> console.openApi();
+      case OPENAPI_MODEL -> console.openApi(route.model());
       default -> throw new IllegalStateException(route + " is not served here");
-    }
+    };
   }
 
   // ---- Files -----------------------------------------------------------------------------------

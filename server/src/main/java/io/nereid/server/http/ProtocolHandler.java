@@ -147,7 +147,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
     if (!endpoint.isInference()) {
       if (!endpoint.isConsole()) {
         send(dispatcher.dispatch(head, body, json));
-      } else if (console.answer(head, body, json, this)) {
+      } else if (console.answer(head, json, this)) {
         send(Status.OK);
       }
       return;
