@@ -2,6 +2,7 @@ package io.nereid.server.http;
 
 import io.helidon.http.Header;
 import io.helidon.http.HeaderValues;
+import io.nereid.server.shared.ByteSource;
 import io.nereid.server.shared.GzipInput;
 import io.nereid.server.shared.PieceBuffer;
 import java.io.EOFException;
@@ -118,14 +119,14 @@ enum ContentCoding {
    */
   static final class Inflated {
 
-    private final RequestBody body;
+    private final ByteSource sent;
     private final long mostBytes;
     private final byte[] piece = new byte[PIECE_BYTES];
     private InputStream inflated; // from the first read on
     private long received;
 
-    Inflated(RequestBody body, long mostBytes) {
-      this.body = body;
+    Inflated(ByteSource sent, long mostBytes) {
+      this.sent = sent;
       this.mostBytes = mostBytes;
     }
 
@@ -163,7 +164,7 @@ enum ContentCoding {
 
     /** Goes by what the body starts with: clients confuse the two. */
     private InputStream open() throws IOException {
-      PushbackInputStream start = new PushbackInputStream(new Sent(body), 1);
+      PushbackInputStream start = new PushbackInputStream(sent.asStream(), 1);
       int first = start.read();
       if (first < 0) {
         throw new EOFException();
@@ -185,33 +186,6 @@ enum ContentCoding {
           // The stream below has nothing to close.
         }
       }
-    }
-  }
-
-  /** A body as it came. */
-  private static final class Sent extends InputStream {
-
-    private final RequestBody body;
-
-    Sent(RequestBody body) {
-      this.body = body;
-    }
-
-    /** Something may follow: whoever asks finds out by reading. */
-    @Override
-    public int available() {
-      return 1;
-    }
-
-    @Override
-    public int read() throws IOException {
-      byte[] one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-    }
-
-    @Override
-    public int read(byte[] to, int offset, int count) throws IOException {
-      return body.readSent(to, offset, count);
     }
   }
 }

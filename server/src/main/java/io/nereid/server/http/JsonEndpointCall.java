@@ -5,7 +5,6 @@ import io.nereid.InferResponse;
 import io.nereid.JsonEndpoint;
 import io.nereid.Model;
 import io.nereid.server.shared.HeaderForwarding;
-import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,18 +37,7 @@ final class JsonEndpointCall implements JsonEndpoint.Call {
 
   @Override
   public InputStream body() {
-    return new InputStream() {
-      @Override
-      public int read() throws IOException {
-        byte[] one = new byte[1];
-        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xFF;
-      }
-
-      @Override
-      public int read(byte[] to, int offset, int count) throws IOException {
-        return body.read(to, offset, count);
-      }
-    };
+    return body.asStream();
   }
 
   @Override

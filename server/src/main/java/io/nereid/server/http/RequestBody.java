@@ -102,7 +102,7 @@ final class RequestBody implements ByteSource {
 
   /** From here on what is read is decompressed, until {@link #endInflating}. */
   void inflate() {
-    inflated = new ContentCoding.Inflated(this, mostBytes);
+    inflated = new ContentCoding.Inflated(this::readSent, mostBytes);
   }
 
   /** Gives back what decompressing needs; what is left is read as it comes. */
@@ -134,7 +134,7 @@ final class RequestBody implements ByteSource {
   }
 
   /** Reads the body as it came, where {@link #read(byte[], int, int)} decompresses it. */
-  int readSent(byte[] to, int offset, int count) throws IOException {
+  private int readSent(byte[] to, int offset, int count) throws IOException {
     if (count == 0 || ended) {
       return count == 0 ? 0 : -1;
     }
@@ -326,10 +326,7 @@ final class RequestBody implements ByteSource {
   private HttpFailure tooLarge(String got) {
     return HttpFailure.closing(
         Status.CONTENT_TOO_LARGE,
-        "request body exceeds the maximum allowed value: the maximum allowed input size is "
-            + mostBytes
-            + " bytes, got "
-            + got
-            + ". Use --http-max-input-size to increase the limit.");
+        ("request body exceeds the maximum allowed value: the maximum allowed input size is "
++ "%s bytes, got %s. Use --http-max-input-size to increase the limit.").formatted(mostBytes, got));
   }
 }

@@ -1,6 +1,7 @@
 package io.nereid.server.shared;
 
 import java.io.IOException;
+import java.io.InputStream;
 
 /** Bytes that somebody sends, taken one after the other by one thread. */
 public interface ByteSource {
@@ -10,4 +11,26 @@ public interface ByteSource {
 
   /** Takes heap memory that is held until the request is done with; fails when there is none. */
   default void takeHeap(long bytes) {}
+
+  /** The bytes as a stream, which has nothing to close. */
+  default InputStream asStream() {
+    return new InputStream() {
+      /** Something may follow: whoever asks finds out by reading. */
+      @Override
+      public int available() {
+        return 1;
+      }
+
+      @Override
+      public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+      }
+
+      @Override
+      public int read(byte[] to, int offset, int count) throws IOException {
+        return ByteSource.this.read(to, offset, count);
+      }
+    };
+  }
 }
