@@ -114,7 +114,8 @@ int32_t nrt_backend_open(nrd_string name, nrd_string directory, nrd_string libra
 void nrt_backend_table(nrt_backend* backend, nrd_backend* table_out) {
   *table_out = nrd_backend{};
   table_out->struct_size = sizeof(nrd_backend);
-  table_out->flags = NRD_BACKEND_OWN_THREAD | NRD_BACKEND_GATHERS | NRD_BACKEND_DETACHES;
+  table_out->flags = NRD_BACKEND_OWN_THREAD | NRD_BACKEND_GATHERS | NRD_BACKEND_DETACHES |
+                     NRD_BACKEND_FREE_OUTPUTS;
   table_out->context = backend;
   table_out->open_model = OpenModel;
   table_out->configure = Configure;

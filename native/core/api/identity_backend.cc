@@ -65,13 +65,8 @@ int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
     std::this_thread::sleep_for(model->execute_delay);
   }
   for (uint32_t i = 0; i < batch->output_count; ++i) {
-    if ((batch->outputs[i].flags & NRD_TENSOR_SELECTED) == 0) {
+    if (((batch->outputs[i].flags & batch->inputs[i].flags) & NRD_TENSOR_SELECTED) == 0) {
       continue;
-    }
-    if ((batch->inputs[i].flags & NRD_TENSOR_SELECTED) == 0) {
-      return Report(Status::InvalidArgument("output " + std::to_string(i) +
-                                            " was asked for, but its input was not given"),
-                    error_out);
     }
     const int32_t code = nrd_batch_output_forward(batch, i, i, error_out);
     if (code != NRD_OK) {
@@ -85,7 +80,7 @@ int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
 
 nrd_backend IdentityBackend() {
   return {.struct_size = sizeof(nrd_backend),
-          .flags = NRD_BACKEND_OUTPUT_PER_INPUT,
+          .flags = NRD_BACKEND_OUTPUT_PER_INPUT | NRD_BACKEND_FREE_OUTPUTS,
           .context = nullptr,
           .open_model = OpenModel,
           .describe = nullptr,

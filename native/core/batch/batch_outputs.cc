@@ -51,7 +51,7 @@ Status BatchOutputs::Slice(Request& request, uint32_t index, bool empty_rows, in
     part.flags = flags;
     part.data = static_cast<char*>(whole.data) + *byte_offset;
     part.byte_size = byte_size;
-    if (config_.batched()) {
+    if (config_.batched() && request.rows != rows) {
       part.shape[0] = request.rows;
     }
     BufferPool::Retain(part.slab);

@@ -70,6 +70,7 @@ struct ModelConfig {
   bool use_cache = false;
   bool decoupled = false;       // a request has any number of responses
   bool device_tensors = false;  // the backend takes inputs and outputs in the memory of devices
+  bool free_outputs = false;    // see NRD_BACKEND_FREE_OUTPUTS
   uint32_t ensemble_depth = 0;  // ensembles within each other; 0: it is none
   // Any two requests can run in one batch: no input is optional, nor of variable size unless it is
   // ragged.

@@ -202,7 +202,9 @@ void EnsembleRun::FillPart(nrd_tensor* outputs, uint32_t count, Request* part) c
   for (uint32_t i = 0; i < record->input_count; ++i) {
     if (links[i].position < count) {
       record->inputs[i] = outputs[links[i].position];
-      record->inputs[i].flags = NRD_TENSOR_SELECTED;
+      // A response may lack an output that the step behind takes where it comes.
+      record->inputs[i].flags =
+          record->inputs[i].data == nullptr ? uint32_t{0} : uint32_t{NRD_TENSOR_SELECTED};
       outputs[links[i].position].slab = nullptr;
       outputs[links[i].position].data = nullptr;
     }
@@ -221,6 +223,9 @@ void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
     }
     nrd_tensor& target = record->inputs[input.position];
     Take(input.value, &target);
+    if (!IsInput(input.value) && target.data == nullptr) {
+      continue;  // the step before did not make it; a model that requires it says so
+    }
     target.flags = NRD_TENSOR_SELECTED;
     FitBatchDimension(input.batch_dimension, config.model->config().inputs[input.position].dims,
                       &target);
@@ -291,7 +296,7 @@ Status EnsembleRun::FitOutputs() {
   for (const EnsembleGraph::FittedOutput& fitted : graph_.fitted_outputs) {
     nrd_tensor& output = request_.record.outputs[fitted.position];
     const TensorSpec& spec = config.outputs[fitted.position];
-    if (!IsSelected(output)) {
+    if (!IsSelected(output) || output.data == nullptr) {
       continue;
     }
     const std::vector<int64_t>& dims = spec.BackendDims();

@@ -107,6 +107,7 @@ Status Model::Load(Runtime& runtime, const nrd_model_options& options,
   NRD_RETURN_IF_ERROR(runtime.CheckResponder(config));
   config.device_tensors =
       (source->backend().flags & NRD_BACKEND_DEVICE_TENSORS) != 0 && !config.core_gathers;
+  config.free_outputs = (source->backend().flags & NRD_BACKEND_FREE_OUTPUTS) != 0;
   if (config.sequences && (source->backend().flags & NRD_BACKEND_OWN_STATES) != 0) {
     config.sequences->release_state = source->backend().release_state;
     config.sequences->model_state = source->state();

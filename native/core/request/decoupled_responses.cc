@@ -71,10 +71,9 @@ Status DecoupledResponses::Send(Request& request, uint32_t request_index,
       DropTensors(&record.outputs[i], 1);
       continue;
     }
-    if (record.outputs[i].data == nullptr) {
-      return maker_.Missing(i);
-    }
-    NRD_RETURN_IF_ERROR(maker_.CheckBytes(i, record.outputs[i]));
+    NRD_RETURN_IF_ERROR(record.outputs[i].data == nullptr
+                            ? maker_.Missing(i)
+                            : maker_.CheckBytes(i, record.outputs[i]));
   }
   if (request.sink != nullptr) {
     const bool wanted = request.sink->AwaitRoom();
@@ -118,7 +117,9 @@ void DecoupledResponses::CheckLast(Request& request) const {
     }
   }
   if (record.status == NRD_OK && some && missing < record.output_count) {
-    SetFailure(request, NRD_INTERNAL, maker_.Missing(missing).message());
+    if (const Status status = maker_.Missing(missing); !status.ok()) {
+      SetFailure(request, status.code(), status.message());
+    }
   }
 }
 

@@ -11,24 +11,12 @@ namespace nereid {
 Status OutputMaker::Describe(uint32_t index, int64_t rows, const nrd_tensor& wanted,
                              nrd_tensor* output) const {
   const TensorSpec& spec = config_.outputs[index];
-  if (wanted.datatype != spec.datatype) {
-    return Status::Internal(
-        "backend produced datatype " +
-        std::string(IsDataType(wanted.datatype) ? DataTypeName(wanted.datatype) : "INVALID") +
-        " for " + Name(index) + ", expected " + std::string(DataTypeName(spec.datatype)));
-  }
   const bool fits = rows == kAnyShape || ShapeFits(spec.BackendDims(), config_.batched(), rows,
                                                    wanted.rank, wanted.shape);
-  if (wanted.rank > NRD_MAX_RANK || !fits) {
-    return Status::Internal(
-        "backend produced shape " +
-        ShapeToString(std::min<uint32_t>(wanted.rank, NRD_MAX_RANK), wanted.shape) + " for " +
-        Name(index) + ", expected " + ExpectedShape(spec.BackendDims(), config_.batched()) +
-        (config_.batched() ? " with batch size " + std::to_string(rows) : ""));
-  }
+  NRD_RETURN_IF_ERROR(CheckSpec(index, rows, fits, wanted));
   uint64_t byte_size = wanted.byte_size;
-  if (spec.datatype != NRD_TYPE_BYTES) {
-    NRD_RETURN_IF_ERROR(TensorByteSize(spec.datatype, wanted.rank, wanted.shape, &byte_size));
+  if (wanted.datatype != NRD_TYPE_BYTES) {
+    NRD_RETURN_IF_ERROR(TensorByteSize(wanted.datatype, wanted.rank, wanted.shape, &byte_size));
     if (wanted.byte_size != byte_size) {
       return Status::Internal("backend gave " + std::to_string(wanted.byte_size) + " bytes for " +
                               Name(index) + ", its shape needs " + std::to_string(byte_size));
@@ -39,13 +27,41 @@ Status OutputMaker::Describe(uint32_t index, int64_t rows, const nrd_tensor& wan
   }
   const uint32_t flags = output->flags;
   *output = wanted;
-  if (rows != kAnyShape) {
+  if (rows != kAnyShape && fits) {
     ToClientShape(spec, config_.batched(), output);
   }
   output->flags = flags;
   output->data = nullptr;
   output->slab = nullptr;
   return Status();
+}
+
+Status OutputMaker::CheckSpec(uint32_t index, int64_t rows, bool fits,
+                              const nrd_tensor& wanted) const {
+  const TensorSpec& spec = config_.outputs[index];
+  const bool is_type = IsDataType(wanted.datatype);
+  const bool is_free = IsFree(index);
+  if (is_free ? !is_type : wanted.datatype != spec.datatype) {
+    return Status::Internal("backend produced datatype " +
+                            std::string(is_type ? DataTypeName(wanted.datatype) : "INVALID") +
+                            " for " + Name(index) + ", expected " +
+                            std::string(DataTypeName(spec.datatype)));
+  }
+  if (wanted.rank > NRD_MAX_RANK || (!fits && !is_free)) {
+    return Status::Internal(
+        "backend produced shape " +
+        ShapeToString(std::min<uint32_t>(wanted.rank, NRD_MAX_RANK), wanted.shape) + " for " +
+        Name(index) + ", expected " + ExpectedShape(spec.BackendDims(), config_.batched()) +
+        (config_.batched() ? " with batch size " + std::to_string(rows) : ""));
+  }
+  return Status();
+}
+
+bool OutputMaker::IsFree(uint32_t index) const {
+  return config_.free_outputs &&
+         (!config_.sequences ||
+          std::none_of(config_.sequences->states.begin(), config_.sequences->states.end(),
+                       [index](const StateSpec& state) { return state.output == index; }));
 }
 
 Status OutputMaker::Allocate(uint32_t index, int64_t rows, const nrd_tensor& wanted,
@@ -80,7 +96,7 @@ Status OutputMaker::Place(uint32_t index, int64_t rows, const nrd_tensor& wanted
 }
 
 Status OutputMaker::CheckBytes(uint32_t index, const nrd_tensor& tensor) const {
-  if (config_.outputs[index].datatype != NRD_TYPE_BYTES || tensor.data == nullptr) {
+  if (tensor.datatype != NRD_TYPE_BYTES || tensor.data == nullptr) {
     return Status();
   }
   uint64_t count = 0;
@@ -97,7 +113,7 @@ std::string OutputMaker::Name(uint32_t index) const {
 }
 
 Status OutputMaker::Missing(uint32_t index) const {
-  return Status::Internal("backend did not produce " + Name(index));
+  return IsFree(index) ? Status() : Status::Internal("backend did not produce " + Name(index));
 }
 
 }  // namespace nereid

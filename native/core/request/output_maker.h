@@ -41,11 +41,16 @@ class OutputMaker {
   // BYTES that a backend writes are as untrusted as those that a client sends.
   Status CheckBytes(uint32_t index, const nrd_tensor& tensor) const;
 
-  // "output 'X' of model 'm'", and the failure of a backend that did not make it.
+  // "output 'X' of model 'm'".
   [[nodiscard]] std::string Name(uint32_t index) const;
+  // An output that the backend did not make: a failure, unless answers may lack it.
   [[nodiscard]] Status Missing(uint32_t index) const;
 
  private:
+  // Whether the backend may leave it out, and may choose its datatype and shape.
+  [[nodiscard]] bool IsFree(uint32_t index) const;
+  Status CheckSpec(uint32_t index, int64_t rows, bool fits, const nrd_tensor& wanted) const;
+
   const ModelConfig& config_;
   BufferPool& pool_;
   PoolAccount* const account_;

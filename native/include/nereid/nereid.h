@@ -624,7 +624,11 @@ enum {
   /* States of sequences lie in memory of the backend's own, such as a device's, and not in the
    * pool: the batch's inputs that are states have no `data`, and states that are outputs are made
    * with nrd_batch_request_keep. Not for states of BYTES. */
-  NRD_BACKEND_OWN_STATES = 32u
+  NRD_BACKEND_OWN_STATES = 32u,
+  /* An answer may lack outputs that were asked for, and an output may have another datatype or
+   * shape than the configuration says, if it belongs to a request or to a batch of one. States must
+   * be made, and as the configuration says. */
+  NRD_BACKEND_FREE_OUTPUTS = 64u
 };
 
 struct nrd_model_options;

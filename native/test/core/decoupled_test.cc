@@ -108,6 +108,30 @@ TEST_CASE("a part of the outputs is no response") {
   CHECK(collector.Of(0).empty());
 }
 
+TEST_CASE("a backend with free outputs leaves some out") {
+  Collector collector;
+  std::atomic<int> responses{0};
+  collector.on_response = [&](uint64_t /*tag*/, const nrd_tensor* outputs, uint32_t /*count*/) {
+    CHECK(outputs[0].data == nullptr);
+    CHECK(outputs[1].data != nullptr);
+    responses.fetch_add(1);
+  };
+  TestRuntime runtime(0, collector.Options());
+  FunctionBackend backend{.run =
+                              [](nrd_batch* batch, nrd_error* error) {
+                                CHECK(Make(batch, 0, 1, 1, error) == NRD_OK);
+                                CHECK(nrd_batch_request_respond(batch, 0, error) == NRD_OK);
+                                return Make(batch, 0, 0, 2, error);
+                              },
+                          .flags = NRD_BACKEND_FREE_OUTPUTS};
+  TestModel model(runtime, backend, {.flags = kDecoupled, .output_count = 2});
+  TestRequest request(model);
+  CHECK(request.SubmitAndWait() == NRD_OK);
+  CHECK(responses == 1);
+  CHECK(request.output() == std::vector<int32_t>(4, 2));
+  CHECK(request->outputs[1].data == nullptr);
+}
+
 TEST_CASE("a response holds the outputs that the request selected and no others") {
   Collector collector;
   std::atomic<int> responses{0};

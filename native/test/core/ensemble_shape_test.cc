@@ -50,7 +50,7 @@ TEST_CASE("an output in a shape that the ensemble does not declare fails the req
       CHECK(inner.stats().fail_backend == static_cast<uint64_t>(i) + 1);
     }
     CHECK(nested.SubmitAndWait() == NRD_INTERNAL);
-    CHECK(nested.message().substr(0, 46) == "in ensemble 'outer', step 'e': in ensemble 'e'");
+    CHECK(nested.message().substr(0, 36) == "in ensemble 'outer', in ensemble 'e'");
     CHECK(inner.stats().success.count == 0);
     CHECK(inner.stats().executing_count == 0);
     shape = {1, 4};
@@ -84,6 +84,40 @@ TEST_CASE("only the outputs that were asked for are checked") {
   CHECK(request.message() ==
         "in ensemble 'e', step 'seven': produced shape [1,7] for output 'SEVEN' of the ensemble, "
         "expected [-1,4] with batch size 1");
+}
+
+TEST_CASE("a step with free outputs leaves them out, or gives them another datatype and shape") {
+  TestRuntime runtime;
+  std::atomic<bool> makes{false};
+  FunctionBackend free{.run =
+                           [&](nrd_batch* batch, nrd_error* error) {
+                             const int64_t shape[] = {0};
+                             void* data = nullptr;
+                             return makes ? nrd_batch_output(batch, 0, NRD_TYPE_FP64, 1, shape, 0,
+                                                             &data, error)
+                                          : int32_t{NRD_OK};
+                           },
+                       .flags = NRD_BACKEND_FREE_OUTPUTS};
+  FunctionBackend keeps = Adder(1);
+  TestModel any(runtime, free, {.name = "any", .flags = kInline});
+  TestModel four(runtime, keeps, {.name = "four", .flags = kInline});
+  TestRequest alone(any);
+  CHECK(alone.SubmitAndWait() == NRD_OK);
+  CHECK(alone->outputs[0].data == nullptr);
+  makes = true;
+  CHECK(alone.SubmitAndWait() == NRD_OK);
+  CHECK(alone->outputs[0].datatype == NRD_TYPE_FP64);
+  CHECK(alone->outputs[0].rank == 1);
+  makes = false;
+  TestModel last(LoadEnsemble(runtime, Chain({any.get()})));
+  TestRequest request(last);
+  CHECK(request.SubmitAndWait() == NRD_OK);
+  CHECK(request->outputs[0].data == nullptr);
+  TestModel first(LoadEnsemble(runtime, Chain({any.get(), four.get()})));
+  TestRequest missing(first);
+  CHECK(missing.SubmitAndWait() == NRD_INVALID_ARGUMENT);
+  CHECK(missing.message().find("'four'") != std::string_view::npos);
+  CHECK(keeps.executions == 0);
 }
 
 TEST_CASE("a step without a batch dimension must answer as many rows as came") {
@@ -122,9 +156,8 @@ TEST_CASE("a tensor between two steps that does not fit the second fails there")
   TestRequest request(ensemble);
   CHECK(request.Submit() == NRD_INVALID_ARGUMENT);
   const std::string message =
-      "in ensemble 'e', step 'four': unexpected shape for input 'INPUT0' for model 'four'. "
-      "Expected "
-      "[-1,4], got [1,7].";
+      "in ensemble 'e', unexpected shape for input 'INPUT0' for model 'four'. "
+      "Expected [-1,4], got [1,7].";
   CHECK(request.message().substr(0, message.size()) == message);
   CHECK(keeps.executions == 0);
 }
