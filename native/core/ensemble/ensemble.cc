@@ -9,6 +9,21 @@
 #include "core/request/store_answer.h"
 
 namespace nereid {
+namespace {
+
+// True if the message has the name between quotation marks.
+bool Quotes(std::string_view message, std::string_view name) {
+  for (size_t at = message.find(name); at != std::string_view::npos;
+       at = message.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if (at > 0 && message[at - 1] == '\'' && end < message.size() && message[end] == '\'') {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 Ensemble::Ensemble(const EnsembleContext& context, EnsembleGraph graph, Model* behind)
     : context_(context),
@@ -185,11 +200,15 @@ void Ensemble::OnStepAnswered(Request& request) {
   self.Leave(run);
 }
 
-// Writes the message on the stack, because a lack of heap memory may be what failed.
+// Writes the message on the stack, because a lack of heap memory may be what failed. Triton names
+// no step, so the step is left out where the message names its model.
 void Ensemble::Fail(EnsembleRun& run, const Step& step, FailReason reason, int32_t code,
                     std::string_view message) {
   char text[2 * sizeof(nrd_error::message)];
-  const std::string_view where = graph_.steps[step.index].where;
+  const EnsembleStep& failed = graph_.steps[step.index];
+  const std::string_view where = Quotes(message, failed.model->config().name)
+                                     ? std::string_view(failed.where).substr(0, failed.step_at)
+                                     : std::string_view(failed.where);
   const size_t where_size = std::min(where.size(), sizeof(nrd_error::message));
   const size_t message_size = std::min(message.size(), sizeof(nrd_error::message));
   std::memcpy(text, where.data(), where_size);

@@ -150,7 +150,9 @@ class GraphReader {
     }
     step->model = reinterpret_cast<Model*>(from.model);
     const ModelConfig& config = model->config();
-    step->where = "in ensemble '" + config_.name + "', step '" + config.name + "': ";
+    step->where = "in ensemble '" + config_.name + "', ";
+    step->step_at = step->where.size();
+    step->where += "step '" + config.name + "': ";
     rows_are_kept_ &= KeepsRows(config);
     NRD_RETURN_IF_ERROR(ReadInputs({from.inputs, from.input_count}, index, config, step));
     NRD_RETURN_IF_ERROR(ReadProduced({from.outputs, from.output_count}, index, config, step));

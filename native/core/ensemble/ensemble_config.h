@@ -33,7 +33,8 @@ struct EnsembleStep {
   };
 
   Model* model = nullptr;
-  std::string where;  // in front of messages: "in ensemble 'e', step 'm': "
+  std::string where;   // in front of messages: "in ensemble 'e', step 'm': "
+  size_t step_at = 0;  // of "step" in it
   std::vector<Input> inputs;
   std::vector<nrd_link> outputs;
 };

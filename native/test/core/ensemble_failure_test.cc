@@ -81,7 +81,7 @@ TEST_CASE("a failure names the ensembles that it went through, and is cut where 
   TestModel outer(LoadEnsemble(runtime, settings));
   TestRequest request(outer);
   CHECK(request.Submit() == NRD_INTERNAL);
-  const std::string where = "in ensemble 'outer', step 'e': in ensemble 'e', step 'second': xxx";
+  const std::string where = "in ensemble 'outer', in ensemble 'e', step 'second': xxx";
   CHECK(request.message().substr(0, where.size()) == where);
   CHECK(request.message().size() == sizeof(nrd_error::message));
 }
@@ -350,12 +350,11 @@ TEST_CASE("a step's model that is drained or gone fails the request; held record
   CHECK(nrd_model_drain(steps.second.get(), 0, nullptr) == NRD_OK);
   CHECK(request.Submit() == NRD_UNAVAILABLE);
   CHECK(request.message() ==
-        "in ensemble 'e', step 'second': Request for unknown model: 'second' version 1 is not at "
+        "in ensemble 'e', Request for unknown model: 'second' version 1 is not at "
         "ready state");
   steps.second.Release();
   CHECK(request.Submit() == NRD_UNAVAILABLE);
-  CHECK(request.message() ==
-        "in ensemble 'e', step 'second': model 'second' version 1 was unloaded");
+  CHECK(request.message() == "in ensemble 'e', model 'second' version 1 was unloaded");
   CHECK(steps.ensemble.stats().fail_rejected == 2);
   steps.ensemble.Release();
   steps.first.Release();

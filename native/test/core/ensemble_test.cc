@@ -262,7 +262,7 @@ TEST_CASE("batches: an ensemble's rows are checked, and with or without a batch 
   TestRequest more(flat, 9, 1);
   CHECK(more.Submit() == NRD_INVALID_ARGUMENT);
   CHECK(more.message() ==
-        "in ensemble 'flat', step 'm': inference request batch-size must be <= 8 for 'm', got 9");
+        "in ensemble 'flat', inference request batch-size must be <= 8 for 'm', got 9");
 }
 
 TEST_CASE("requests of several callers share the steps' batches") {

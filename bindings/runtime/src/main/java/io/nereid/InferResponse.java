@@ -81,13 +81,20 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
 
   /**
    * The values that the backend sends with the response besides outputs: each one a String, a Long,
-   * a Boolean or a Double. Backends in Java send none, and neither does the response cache.
+   * a Boolean or a Double. Backends in Java send none, and neither does the response cache. An
+   * ensemble's response to a request of a sequence has {@code sequence_id}, {@code sequence_start}
+   * and {@code sequence_end}.
    */
   public Map<String, Object> parameters() {
-    if (!signature().takesValues()) {
+    if (!signature().answersValues()) {
       return Map.of();
     }
-    return earlier == null ? read(RequestRecord::responseValues, Map.of()) : earlier.parameters();
+    enter();
+    try {
+      return earlier == null ? slot.content().responseValues() : earlier.parameters();
+    } finally {
+      exit();
+    }
   }
 
   /**

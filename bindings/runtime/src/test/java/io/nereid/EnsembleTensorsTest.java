@@ -57,7 +57,7 @@ class EnsembleTensorsTest extends RuntimeTest {
     }
     assertFails(
         StatusCode.INVALID_ARGUMENT,
-        "in ensemble 'e', step 'plain': unexpected shape for input 'IN' for model 'plain'."
+        "in ensemble 'e', unexpected shape for input 'IN' for model 'plain'."
             + " Expected [4], got [2,4].",
         () -> shapeOfAnswer(nereid.model("e"), "2, 4"));
   }

@@ -14,6 +14,7 @@ import io.nereid.model.Ensemble;
 import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
+import io.nereid.model.SequenceBatching;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
@@ -167,6 +168,26 @@ class EnsembleTest extends RuntimeTest {
     try (var request = model.newRequest().input("IN", row(1))) {
       NereidException e = assertFails(StatusCode.RESOURCE_EXHAUSTED, request::infer);
       assertEquals("in ensemble 'e', step 'bad': no more", e.getMessage());
+    }
+  }
+
+  @Test
+  void aResponseTellsTheSequenceOfItsRequest() {
+    nereid.load(identity("steps").sequenceBatching(SequenceBatching.direct()).build());
+    Model model = nereid.load(ensemble("e", chain("steps")));
+    try (Model.Sequence sequence = model.sequence("caller")) {
+      try (var request = sequence.newRequest().input("IN", row(1));
+          var response = request.infer()) {
+        assertEquals(
+            Map.of("sequence_id", "caller", "sequence_start", true, "sequence_end", false),
+            response.parameters());
+      }
+      try (var request = sequence.lastRequest().input("IN", row(2));
+          var response = request.infer()) {
+        assertEquals(
+            Map.of("sequence_id", "caller", "sequence_start", false, "sequence_end", true),
+            response.parameters());
+      }
     }
   }
 

@@ -68,6 +68,11 @@ public final class Signature {
     return takesValues;
   }
 
+  /** True if responses may have values besides outputs. */
+  public boolean answersValues() {
+    return takesValues || spec.ensemble().isPresent();
+  }
+
   public NameTable outputs() {
     return outputs;
   }

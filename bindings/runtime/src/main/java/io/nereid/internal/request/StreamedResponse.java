@@ -40,7 +40,7 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
     int status = slot.record().status();
     boolean failed = outputs.count() == 0 && status != StatusCode.OK.number();
     failure = failed ? slot.record().failure(status) : null;
-    parameters = pool.signature().takesValues() ? slot.record().responseValues() : Map.of();
+    parameters = pool.signature().answersValues() ? slot.content().responseValues() : Map.of();
     tensors = new Tensor[pool.signature().outputs().size()];
     buffers = new long[outputs.count()];
     for (int i = 0; i < buffers.length; i++) {
