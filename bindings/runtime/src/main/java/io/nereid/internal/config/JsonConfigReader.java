@@ -23,6 +23,7 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonReadFeature;
 
 /**
  * Reads a configuration in JSON, in protobuf's mapping. It becomes text format with one value a
@@ -41,6 +42,8 @@ final class JsonConfigReader {
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(JsonReadFeature.ALLOW_UNQUOTED_PROPERTY_NAMES) // as protobuf's own reader does
+          .enable(JsonReadFeature.ALLOW_SINGLE_QUOTES)
           .streamReadConstraints(
               StreamReadConstraints.builder()
                   .maxNestingDepth(MAX_DEPTH)

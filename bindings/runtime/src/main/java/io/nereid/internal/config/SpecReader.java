@@ -153,8 +153,9 @@ final class SpecReader {
     if (decoupled && cached) {
       throw root.invalid(
           ModelConfig.RESPONSE_CACHE_FIELD_NUMBER,
-          "response_cache keeps one response for a request, but the model is decoupled: remove"
-              + " one of the two");
+          "Response Cache does not currently support model "
+              + files.name()
+              + " with 'decoupled' transaction policy. Please disable the response cache.");
     }
     spec.responseCache(cached).decoupled(decoupled);
   }

@@ -36,6 +36,7 @@ class JsonConfigReaderTest {
       value = {
         "{}|",
         "{\"max_batch_size\": 3}|max_batch_size: 3",
+        "{max_batch_size: 3, 'name': 'm'}|max_batch_size: 3 name: 'm'",
         "{\"maxBatchSize\": \"3\"}|max_batch_size: 3",
         "{\"maxBatchSize\": 3.0}|max_batch_size: 3",
         "{\"maxBatchSize\": 3e1}|max_batch_size: 30",
@@ -110,7 +111,8 @@ class JsonConfigReaderTest {
         "|config: expected an object, got nothing",
         "{} {}|config: expected nothing after the object",
         "{\"name\": \"a\"|config:1:",
-        "{'name': 1}|config:1:2: no JSON: "
+        "{'name': 1}|config at name: expected a string, got 1",
+        "{name: a}|config:1:8: no JSON: "
       })
   void mistakesAreNamedWithTheirPath(String json, String expected) {
     String message = failure(json == null ? "" : json).getMessage();
