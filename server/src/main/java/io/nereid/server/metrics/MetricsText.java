@@ -46,6 +46,14 @@ final class MetricsText {
     return one + "," + other;
   }
 
+  /** The labels of a model and another one in the order of their names, as Triton has them. */
+  static String sorted(String ofModel, String other) {
+    int version = ofModel.lastIndexOf("version=\"");
+    return version < 0 || other.compareTo("version") > 0
+        ? labels(ofModel, other)
+        : ofModel.substring(0, version) + labels(other, ofModel.substring(version));
+  }
+
   /** Values that only grow; the samples come next. {@code help} is one line without backslashes. */
   MetricsText counter(String name, String help) {
     return family(name, "counter", help);

@@ -90,7 +90,7 @@ final class ModelMetrics {
     text.gauge("nereid_model_state", "1 for the state that a version of a model is in");
     models.forEach(model ->
         text.sample(
-            MetricsText.labels(labels(model), MetricsText.label("state", model.state().name())),
+            MetricsText.sorted(labels(model), MetricsText.label("state", model.state().name())),
             1));
   }
 
