@@ -96,6 +96,16 @@ final class HttpArguments extends Arguments {
           "Header fields in whose names this is found become parameters of inference requests.")
   private String forwardPattern;
 
+  @Option(
+      names = "--http-health-body",
+      arity = "0..1",
+      paramLabel = "BOOL",
+      fallbackValue = "true",
+      description =
+          "Whether answers about health have a body, as the protocol says; scripts that were made"
+              + " for Triton may want none. ${DEFAULT-VALUE} by default.")
+  private boolean healthBodies = true;
+
   InetAddress address() {
     return address;
   }
@@ -116,7 +126,8 @@ final class HttpArguments extends Arguments {
             allowedOrigins(),
             forwarding("--http-header-forward-pattern", forwardPattern),
             tls,
-            console);
+            console,
+            healthBodies);
     return allowed ? Optional.of(options) : Optional.empty();
   }
 

@@ -41,9 +41,9 @@ final class Dispatcher {
       context.health().checkLoaded();
     }
     return switch (route.endpoint()) {
-      case SERVER_LIVE -> serverLive(json);
-      case SERVER_READY -> serverReady(json);
-      case MODEL_READY -> modelReady(route, json);
+      case SERVER_LIVE -> health(serverLive(json), json);
+      case SERVER_READY -> health(serverReady(json), json);
+      case MODEL_READY -> health(modelReady(route, json), json);
       case SERVER_METADATA -> ok(() -> MetadataJson.server(context.state(), json));
       case MODELS -> ok(() -> MetadataJson.models(nereid().models(), json));
       case MODEL_METADATA -> ok(() -> MetadataJson.model(nereid(), model(route), route, json));
@@ -121,6 +121,13 @@ final class Dispatcher {
     return route.version() == 0
         ? nereid().model(route.model())
         : nereid().model(route.model(), route.version());
+  }
+
+  private Status health(Status status, JsonBuffer json) {
+    if (!context.healthBodies()) {
+      json.clear();
+    }
+    return status;
   }
 
   private Status serverLive(JsonBuffer json) {

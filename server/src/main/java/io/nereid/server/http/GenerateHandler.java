@@ -61,65 +61,61 @@ final class GenerateHandler {
   }
 
   /**
-   * Answers with an event for each response, and the status of the first, which may be an error. A
-   * failure before the first event is thrown, and answered as everywhere; a later one is an event.
+   * Answers with an event for each response, and the status of the first. A failure of the
+   * inference is an event, too, the last one; a request that cannot be sent is answered as
+   * everywhere.
    */
   void stream(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
-    HttpExchange exchange = handler.exchange();
     try (InferRequest request = read(head, body);
         ResponseStream responses = send(request)) {
-      Status first = write(request, responses, json);
-      boolean more = first != null;
-      handler.beginEvents(more ? first : Status.OK);
-      while (more) {
-        exchange.sendPart(json);
+      Event event = event(request, responses, json);
+      handler.beginEvents(event == null ? Status.OK : event.status);
+      while (event != null) {
+        handler.exchange().sendPart(json);
         json.clear();
-        try {
-          more = write(request, responses, json) != null;
-        } catch (RuntimeException e) {
-          HttpFailure failure = HttpFailure.of(e);
-          if (failure == null) {
-            throw e;
-          }
-          if (exchange.clientGone()) {
-            throw new ClientGoneException();
-          }
-          json.clear();
-          writeFailure(failure, json);
-          exchange.sendPart(json);
-          json.clear();
-          more = false;
-        }
+        event = event.isLast ? null : event(request, responses, json);
       }
     }
   }
 
-  /** Writes a failure as an event; where the status was sent before, a trace hears of it here. */
-  private void writeFailure(HttpFailure failure, JsonBuffer json) {
-    if (handler.trace() != null) {
-      handler.trace().failed(String.valueOf(failure.getMessage()), failure.status().code() >= 500);
-    }
-    json.ascii(EVENT_START).ascii("{\"error\":").string(String.valueOf(failure.getMessage()));
-    json.ascii("}").ascii(EVENT_END);
-  }
+  /** An event that was written, and the status that it stands for. */
+  private record Event(Status status, boolean isLast) {}
 
-  /** Writes the next response as an event; returns what it stands for, null when there is none. */
-  private Status write(InferRequest request, ResponseStream responses, JsonBuffer json)
+  /** Writes the next response as an event; null when there is none. */
+  private Event event(InferRequest request, ResponseStream responses, JsonBuffer json)
       throws IOException {
     try (InferResponse response = next(request, responses)) {
       if (response == null) {
         return null;
       }
       if (response.failure().isPresent()) {
-        HttpFailure failure = HttpFailure.of(response.failure().get());
-        writeFailure(failure, json);
-        return failure.status();
+        return new Event(writeFailure(HttpFailure.of(response.failure().get()), json), false);
       }
       json.ascii(EVENT_START);
       InferResponseWriter.writeGenerated(response, json);
       json.ascii(EVENT_END);
-      return Status.OK;
+      return new Event(Status.OK, false);
+    } catch (RuntimeException e) {
+      HttpFailure failure = HttpFailure.of(e);
+      if (failure == null) {
+        throw e;
+      }
+      if (handler.exchange().clientGone()) {
+        throw new ClientGoneException();
+      }
+      json.clear();
+      return new Event(writeFailure(failure, json), true);
     }
+  }
+
+  /** Writes a failure as an event, and tells a trace of it. */
+  private Status writeFailure(HttpFailure failure, JsonBuffer json) {
+    if (handler.trace() != null) {
+      handler.trace().failed(String.valueOf(failure.getMessage()), failure.status().code() >= 500);
+    }
+    json.ascii(EVENT_START).ascii("{\"error\":").string(String.valueOf(failure.getMessage()));
+    json.ascii("}").ascii(EVENT_END);
+    return failure.status();
   }
 
   /** A request that is ready to be sent; the caller closes it. */

@@ -23,6 +23,7 @@ import java.util.OptionalInt;
  * @param forwarding which header fields become parameters; empty: none
  * @param console the console; empty: there is none
  * @param arriving the large tensors that are being sent
+ * @param healthBodies whether answers about health have a body
  */
 record HttpContext(
     ServerState state,
@@ -31,7 +32,8 @@ record HttpContext(
     OriginCheck origins,
     Optional<HeaderForwarding> forwarding,
     Optional<Console> console,
-    ArrivingTensors arriving) {
+    ArrivingTensors arriving,
+    boolean healthBodies) {
 
   /** With what the options say. */
   static HttpContext of(ServerState state, HttpOptions options) {
@@ -42,7 +44,8 @@ record HttpContext(
         new OriginCheck(options.allowedOrigins()),
         options.forwarding(),
         options.console().map(served -> new Console(state, served)),
-        new ArrivingTensors(() -> state.nereid().poolStatistics().byteLimit()));
+        new ArrivingTensors(() -> state.nereid().poolStatistics().byteLimit()),
+        options.healthBodies());
   }
 
   /** Reads a body that is a JSON object; an empty body is an empty object. */

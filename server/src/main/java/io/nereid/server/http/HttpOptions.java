@@ -26,6 +26,8 @@ import java.util.regex.Pattern;
  * @param forwarding which header fields become parameters; empty: none
  * @param tls how connections are encrypted; empty: they are not
  * @param console where the console is, and what may be done there; empty: there is none
+ * @param healthBodies whether answers about health have a body, as the protocol says; Triton's have
+ *     none
  */
 public record HttpOptions(
     InetAddress address,
@@ -36,7 +38,8 @@ public record HttpOptions(
     Set<String> allowedOrigins,
     Optional<HeaderForwarding> forwarding,
     Optional<ServerTlsOptions> tls,
-    Optional<ConsoleOptions> console) {
+    Optional<ConsoleOptions> console,
+    boolean healthBodies) {
 
   /** Origins go into the heads of replies, whose room is bounded; a host has 253 characters. */
   private static final int MAX_ORIGIN_LENGTH = 280;
@@ -55,7 +58,8 @@ public record HttpOptions(
           Set.of(),
           Optional.empty(),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+          true);
 
   /** Checks the values. */
   public HttpOptions {
@@ -100,7 +104,16 @@ public record HttpOptions(
   public HttpOptions withLimits(HttpLimits others) {
     // Without reflection: a start that may open few files makes this copy.
     return new HttpOptions(
-        address, port, others, exitTimeout, access, allowedOrigins, forwarding, tls, console);
+        address,
+        port,
+        others,
+        exitTimeout,
+        access,
+        allowedOrigins,
+        forwarding,
+        tls,
+        console,
+        healthBodies);
   }
 
   /** Returns a copy that gives requests another time when the server stops. */
@@ -126,6 +139,11 @@ public record HttpOptions(
   /** Returns a copy whose connections are encrypted. */
   public HttpOptions withTls(ServerTlsOptions files) {
     return RecordCopy.with(this, "tls", Optional.of(files));
+  }
+
+  /** Returns a copy whose answers about health have a body or none. */
+  public HttpOptions withHealthBodies(boolean has) {
+    return RecordCopy.with(this, "healthBodies", has);
   }
 
   /** Returns a copy with a console. */

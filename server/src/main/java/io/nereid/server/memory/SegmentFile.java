@@ -58,14 +58,12 @@ final class SegmentFile implements RegionMemory {
     this.channel = channel;
   }
 
-  /** Opens the segment with this key, such as {@code /input}. */
-  static SegmentFile open(String key) {
-    Path path = path(key);
+  /** Opens the segment with this key, such as {@code /input}, for a region. */
+  static SegmentFile open(String region, String key) {
+    Path path = path(region, key);
     if (path.getFileName().toString().startsWith(RESERVED_NAMES)) {
-      throw cannotOpen(
-          StatusCode.INVALID_ARGUMENT,
-          key,
-          "expected a key of the client's own, got one that begins with '" + RESERVED_NAMES + "'");
+      throw invalidKey(
+          region, key, "expected one that does not begin with '" + RESERVED_NAMES + "'");
     }
     try {
       BasicFileAttributes attributes =
@@ -95,7 +93,7 @@ final class SegmentFile implements RegionMemory {
   }
 
   /** The key names a file right in the directory; the C library drops a slash in front, too. */
-  private static Path path(String key) {
+  private static Path path(String region, String key) {
     String name = key.startsWith("/") ? key.substring(1) : key;
     try {
       if (!name.isEmpty()
@@ -108,15 +106,22 @@ final class SegmentFile implements RegionMemory {
     } catch (InvalidPathException e) {
       // A character that no path can have.
     }
+    throw invalidKey(
+        region,
+        key,
+        "expected '/NAME' without further slashes and of at most " + MAX_KEY_LENGTH + " bytes");
+  }
+
+  private static NereidException invalidKey(String region, String key, String reason) {
     String shown = key.length() > 80 ? key.substring(0, 80) + "..." : key;
-    throw new NereidException(
+    return new NereidException(
         StatusCode.INVALID_ARGUMENT,
-        "expected the key of a shared memory region to be '/NAME' without further slashes and of at"
-            + " most "
-            + MAX_KEY_LENGTH
-            + " bytes, got '"
+        "cannot register shared memory region '"
+            + region
+            + "' - invalid shm key '"
             + shown
-            + "'");
+            + "': "
+            + reason);
   }
 
   private static NereidException cannotOpen(StatusCode code, String key, String reason) {

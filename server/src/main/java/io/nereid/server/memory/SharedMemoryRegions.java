@@ -75,7 +75,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
               + " and "
               + byteSize);
     }
-    SegmentFile file = SegmentFile.open(key);
+    SegmentFile file = SegmentFile.open(name, key);
     try {
       long available = file.byteSize();
       if (offset > available || byteSize > available - offset) {

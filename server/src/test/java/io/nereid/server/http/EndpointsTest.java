@@ -62,6 +62,18 @@ class EndpointsTest {
   }
 
   @Test
+  void healthHasNoBodyWhereThatIsAsked() throws IOException {
+    try (TestServer without = new TestServer(HttpOptions.DEFAULT.withHealthBodies(false));
+        RawClient one = without.connect()) {
+      for (String path : List.of("live", "ready")) {
+        RawClient.Response response = one.get("/v2/health/" + path).expect(200);
+        assertEquals("", response.text());
+        assertEquals("0", response.fields().get("content-length"));
+      }
+    }
+  }
+
+  @Test
   void health() throws IOException {
     assertEquals(Map.of("live", true), parse(client.get("/v2/health/live").expect(200)));
     assertEquals(

@@ -171,8 +171,9 @@ class GenerateStreamTest {
   void theFirstResponseDecidesOnTheStatus() throws IOException {
     try (TestServer server = new TestServer().load(backend.model());
         RawClient client = server.connect()) {
-      RawClient.Response response = send(client, 0, 1, ",\"fail\":true").receive().expect(500);
-      assertEquals("{\"error\":\"it failed after 0\"}", response.text());
+      send(client, 0, 1, ",\"fail\":true").receiveHead().expect(500);
+      assertEquals("data: {\"error\":\"it failed after 0\"}\n\n", client.chunk());
+      assertNull(client.chunk());
       send(client, 2, 1, ",\"fail\":true").receiveHead().expect(200);
       assertEquals(EVENT, client.chunk());
       assertEquals(EVENT, client.chunk());

@@ -116,7 +116,7 @@ class SharedMemoryRegionsTest {
     try (SharedMemoryRegions regions = new SharedMemoryRegions(true)) {
       expect(
           StatusCode.INVALID_ARGUMENT,
-          "expected the key of a shared memory region to be '/NAME'",
+          "cannot register shared memory region 'r' - invalid shm key '" + key + "': expected '/NAME'",
           () -> regions.register("r", key, 0, 1));
     }
   }
