@@ -7,26 +7,12 @@ import java.util.List;
  * The shape of an input as the engine sees it, from what requests sent: the rows of all of them,
  * and the configured {@code reshape} in place of their dimensions.
  */
-final class BackendShape {
+record BackendShape(TensorSpec spec, boolean batched) {
 
-  private final boolean batched;
-  private final List<Long> dims;
-  private final List<Long> reshape; // null: as it was sent
-
-  BackendShape(TensorSpec spec, boolean batched) {
-    this.batched = batched;
-    dims = spec.dims();
-    reshape = spec.reshape().orElse(null);
-  }
-
-  /**
-   * The engine's shape.
-   *
-   * @param sent the shape of one of the requests
-   * @param rows of the whole batch
-   */
+  /** The engine's shape, from that of one of the requests and the rows of the whole batch. */
   long[] of(long[] sent, long rows) {
     int first = batched ? 1 : 0;
+    List<Long> reshape = spec.reshape().orElse(null);
     long[] shape;
     if (reshape == null) {
       shape = sent.clone();
@@ -37,7 +23,7 @@ final class BackendShape {
       for (int i = 0; i < reshape.size(); i++) {
         long size = reshape.get(i);
         if (size < 0) {
-          while (dims.get(next) >= 0) {
+          while (spec.dims().get(next) >= 0) {
             next++;
           }
           size = sent[first + next];

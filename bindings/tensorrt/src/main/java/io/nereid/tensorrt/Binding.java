@@ -4,7 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.nereid.tensorrt.EngineDescription.EngineTensor;
-import io.nereid.types.DataType;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.bytedeco.cuda.global.cudart;
@@ -62,7 +63,6 @@ final class Binding implements AutoCloseable {
     return block == null ? 0 : block.address();
   }
 
-  /** Returns the number of bytes that the tensor occupies on the device. */
   long deviceBytes() {
     return block == null ? 0 : block.byteSize();
   }
@@ -96,13 +96,11 @@ final class Binding implements AutoCloseable {
 
   /** From now on TensorRT asks for memory while it runs: the output's size depends on the data. */
   void allocateWhileRunning() {
-    if (allocator == null) {
-      allocator =
-          new OutputAllocator(byteSize -> {
-            ensure(byteSize);
-            return address();
-          });
-    }
+    allocator =
+        new OutputAllocator(byteSize -> {
+          ensure(byteSize);
+          return address();
+        });
   }
 
   /** Null: its size follows from the shapes of the inputs. */
@@ -110,40 +108,46 @@ final class Binding implements AutoCloseable {
     return allocator;
   }
 
-  /** The bytes of a tensor of this shape. */
   long byteSize(long[] shape) {
-    long bytes = tensor.type().byteSize();
-    for (long size : shape) {
-      bytes = Math.multiplyExact(bytes, size);
+    try {
+      long bytes = tensor.type().byteSize();
+      for (long size : shape) {
+        bytes = Math.multiplyExact(bytes, size);
+      }
+      return bytes;
+    } catch (ArithmeticException e) {
+      throw new NereidException(
+          StatusCode.RESOURCE_EXHAUSTED,
+          "the engine's profiles allow more bytes for "
+              + tensor.title()
+              + " than a number can hold: name a smaller profile in the instance group");
     }
-    return bytes;
   }
 
-  /** The integers of a tensor from which shapes are computed. */
-  static long[] values(DataType type, MemorySegment segment) {
-    int size = type.byteSize();
-    long[] values = new long[Math.toIntExact(segment.byteSize() / size)];
+  /** The integers of a tensor in the processor's memory, from which shapes are computed. */
+  long[] values(long byteSize) {
+    int size = tensor.type().byteSize();
+    long[] values = new long[Math.toIntExact(byteSize / size)];
     for (int i = 0; i < values.length; i++) {
       values[i] =
-          type == DataType.INT64
-              ? segment.get(JAVA_LONG_UNALIGNED, (long) i * size)
-              : segment.get(JAVA_INT_UNALIGNED, (long) i * size);
+          tensor.type() == EngineType.INT64
+              ? hostMemory.getAtIndex(JAVA_LONG_UNALIGNED, i)
+              : hostMemory.getAtIndex(JAVA_INT_UNALIGNED, i);
     }
     return values;
   }
 
   /** Writes such integers. */
-  static void write(DataType type, MemorySegment segment, List<Long> values) {
+  void write(List<Long> values) {
     for (int i = 0; i < values.size(); i++) {
-      if (type == DataType.INT64) {
-        segment.setAtIndex(JAVA_LONG_UNALIGNED, i, values.get(i));
+      if (tensor.type() == EngineType.INT64) {
+        hostMemory.setAtIndex(JAVA_LONG_UNALIGNED, i, values.get(i));
       } else {
-        segment.setAtIndex(JAVA_INT_UNALIGNED, i, values.get(i).intValue());
+        hostMemory.setAtIndex(JAVA_INT_UNALIGNED, i, values.get(i).intValue());
       }
     }
   }
 
-  /** After the contexts that it was bound to are gone. */
   @Override
   public void close() {
     release();

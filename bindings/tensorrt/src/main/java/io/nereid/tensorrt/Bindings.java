@@ -4,7 +4,7 @@ import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All inputs and outputs of an engine with the memory that one instance has for them. */
+/** All inputs and outputs of an engine in its order, with the memory that an instance has. */
 final class Bindings implements AutoCloseable {
 
   private final List<Binding> inputs = new ArrayList<>();
@@ -33,12 +33,10 @@ final class Bindings implements AutoCloseable {
     hasShapeInputs = engine.inputs().stream().anyMatch(EngineTensor::ofShapes);
   }
 
-  /** In the engine's order. */
   List<Binding> inputs() {
     return inputs;
   }
 
-  /** In the engine's order. */
   List<Binding> outputs() {
     return outputs;
   }
@@ -58,7 +56,6 @@ final class Bindings implements AutoCloseable {
     return version;
   }
 
-  /** Sees that there is memory for so many bytes. */
   void ensure(Binding binding, long byteSize) {
     long before = binding.address();
     try {
@@ -78,7 +75,6 @@ final class Bindings implements AutoCloseable {
     }
   }
 
-  /** Returns the number of bytes that the inputs and outputs occupy on the device. */
   long deviceBytes() {
     long bytes = 0;
     for (Binding binding : inputs) {

@@ -5,6 +5,7 @@ import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
 
@@ -26,7 +27,6 @@ final class BoundContext implements AutoCloseable {
   /** True if all of it was set the last time; else what is kept here may be wrong. */
   private boolean complete;
 
-  /** A context with everything set but shapes and addresses. */
   BoundContext(
       Engine engine,
       int profile,
@@ -39,18 +39,14 @@ final class BoundContext implements AutoCloseable {
     inputShapes = new long[bindings.inputs().size()][];
     outputShapes = new long[bindings.outputs().size()][];
     context = engine.newContext();
-    boolean ready = false;
-    try {
-      require(
+    try (Undo undo = new Undo()) {
+      undo.add(this);
+      TensorRtLog.require(
           () -> context.setOptimizationProfileAsync(profile, stream.handle()),
           "select profile " + profile);
       // After the profile, for which TensorRT checks the size.
       giveActivations(activations);
-      ready = true;
-    } finally {
-      if (!ready) {
-        close();
-      }
+      undo.forget();
     }
   }
 
@@ -67,7 +63,7 @@ final class BoundContext implements AutoCloseable {
           return true;
         });
     if (!log.isEmpty()) {
-      throw failure("take " + activations.byteSize() + " bytes for activations", log);
+      throw TensorRtLog.failure("take " + activations.byteSize() + " bytes for activations", log);
     }
   }
 
@@ -106,11 +102,8 @@ final class BoundContext implements AutoCloseable {
   }
 
   private void set(Dims64 dims, Binding input, long[] shape) {
-    dims.nbDims(shape.length);
-    for (int d = 0; d < shape.length; d++) {
-      dims.d(d, shape[d]);
-    }
-    require(
+    NativeObjects.set(dims, shape);
+    TensorRtLog.require(
         () -> context.setInputShape(input.name(), dims),
         "take " + input.tensor().title() + " with the shape " + Arrays.toString(shape));
   }
@@ -135,21 +128,15 @@ final class BoundContext implements AutoCloseable {
         throw new NereidException(
             StatusCode.INTERNAL, "TensorRT cannot tell the shape of " + output.tensor().title());
       }
-      long[] shape = new long[dims.nbDims()];
-      for (int d = 0; d < shape.length; d++) {
-        shape[d] = dims.d(d);
-        if (shape[d] < 0) {
-          return null;
-        }
-      }
-      return shape;
+      long[] shape = NativeObjects.sizes(dims);
+      return LongStream.of(shape).anyMatch(size -> size < 0) ? null : shape;
     }
   }
 
   private void bind(List<Binding> some) {
     for (Binding binding : some) {
       OutputAllocator allocator = binding.allocator();
-      require(
+      TensorRtLog.require(
           () ->
               allocator == null
                   ? context.setTensorAddress(binding.name(), new NativePointer(binding.address()))
@@ -173,26 +160,8 @@ final class BoundContext implements AutoCloseable {
       }
     }
     if (!enqueued) {
-      throw failure("execute", log);
+      throw TensorRtLog.failure("execute", log);
     }
-  }
-
-  private interface Call {
-    boolean run();
-  }
-
-  private static void require(Call call, String what) {
-    List<String> log = new ArrayList<>();
-    if (!TensorRtLog.errorsOf(log, call::run)) {
-      throw failure(what, log);
-    }
-  }
-
-  private static NereidException failure(String what, List<String> log) {
-    String all = log.isEmpty() ? "it did not say why" : String.join("; ", log);
-    return new NereidException(
-        PlanFailure.isOutOfMemory(all) ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
-        "TensorRT failed to " + what + ": " + all);
   }
 
   /** Waits for what may be under way in its stream, of a part of an execution that failed, too. */

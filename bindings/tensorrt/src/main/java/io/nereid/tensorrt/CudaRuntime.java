@@ -23,7 +23,6 @@ public final class CudaRuntime {
   private static final List<String> LIMITS =
       List.of("org.bytedeco.javacpp.maxBytes", "org.bytedeco.javacpp.maxPhysicalBytes");
 
-  /** The one of this process. */
   private static final OneAttempt<CudaRuntime> LOADED = new OneAttempt<>(CudaRuntime::open);
 
   private final CudaDriver driver;
@@ -56,11 +55,7 @@ public final class CudaRuntime {
     return gpus;
   }
 
-  /**
-   * One of them.
-   *
-   * @throws NereidException when there is none of the number
-   */
+  /** Returns one of them, or throws when there is none of the number. */
   public Gpu device(int number) {
     return gpus.stream()
         .filter(gpu -> gpu.number() == number)
@@ -68,10 +63,8 @@ public final class CudaRuntime {
         .orElseThrow(() ->
             new NereidException(
                 StatusCode.INVALID_ARGUMENT,
-                "expected one of the GPUs "
-                    + gpus.stream().map(Gpu::number).toList()
-                    + ", got "
-                    + number));
+                "expected one of the GPUs %s, got %s"
+                    .formatted(gpus.stream().map(Gpu::number).toList(), number)));
   }
 
   /** Returns the version of CUDA that the driver supports, such as {@code 13.0}. */
@@ -88,21 +81,17 @@ public final class CudaRuntime {
    * Throws unless a function of the runtime library succeeded: {@link
    * StatusCode#RESOURCE_EXHAUSTED} when the device's memory is used up, else {@link
    * StatusCode#INTERNAL}.
-   *
-   * @param result what it returned
-   * @param call the function, or what it was called for
    */
   public static void check(int result, String call) {
     if (result == cudart.cudaSuccess) {
       return;
     }
     String message =
-        call
-            + " failed: "
-            + cudart.cudaGetErrorString(result).getString()
-            + " ("
-            + cudart.cudaGetErrorName(result).getString()
-            + ")";
+        "%s failed: %s (%s)"
+            .formatted(
+                call,
+                cudart.cudaGetErrorString(result).getString(),
+                cudart.cudaGetErrorName(result).getString());
     // An error that is not sticky stays in the thread until it is asked for.
     cudart.cudaGetLastError();
     boolean full = result == cudart.cudaErrorMemoryAllocation;
@@ -114,11 +103,7 @@ public final class CudaRuntime {
    * the weights of models and the pool make it so, whatever the heap is.
    */
   private static void liftLimits() {
-    for (String limit : LIMITS) {
-      if (System.getProperty(limit) == null) {
-        System.setProperty(limit, "0");
-      }
-    }
+    LIMITS.forEach(limit -> System.getProperties().putIfAbsent(limit, "0"));
   }
 
   private static CudaRuntime open() {
@@ -127,41 +112,36 @@ public final class CudaRuntime {
     if (driver.version() < major.oldestDriver()) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
-          "NVIDIA's driver supports CUDA "
-              + driver.cudaVersion()
-              + ", expected "
-              + CudaDriver.versionName(major.oldestDriver())
-              + " or newer for TensorRT "
-              + major.number()
-              + ": update the driver");
+          ("NVIDIA's driver supports CUDA %s, expected %s or newer for TensorRT %s:"
+                  + " update the driver")
+              .formatted(
+                  driver.cudaVersion(),
+                  CudaDriver.versionName(major.oldestDriver()),
+                  major.number()));
     }
     LibraryFinder finder = LibraryFinder.ofSettings();
     String location = finder.load(RUNTIME, RUNTIME_RESOURCE, major.cudaPlaces());
     // JavaCPP opens any libcudart.so of /usr/local/cuda besides. If that one is the other
     // version's, the library in the user's directory must have been opened before.
-    finder.openNamed(OtherMajor.cudaRuntime());
+    finder.openNamed(OtherMajor.MAJOR.cudaRuntime());
     liftLimits();
-    try {
-      Class.forName(cudart.class.getName());
-    } catch (ClassNotFoundException | LinkageError e) {
-      throw new NereidException(
-          StatusCode.UNAVAILABLE, "CUDA's runtime library from " + location + " is unusable", e);
-    }
+    LibraryFinder.initialize(
+        cudart.class.getName(),
+        cudart.class.getClassLoader(),
+        "CUDA's runtime library from " + location);
     int[] count = new int[1];
     int result = cudart.cudaGetDeviceCount(count);
     if (result != cudart.cudaSuccess || count[0] != driver.devices().size()) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
-          "CUDA's runtime library from "
-              + location
-              + " sees "
-              + count[0]
-              + " of "
-              + driver.devices().size()
-              + " GPUs ("
-              + cudart.cudaGetErrorString(result).getString()
-              + "): expected one that works with a driver for CUDA "
-              + driver.cudaVersion());
+          ("CUDA's runtime library from %s sees %s of %s GPUs (%s): expected one that"
+                  + " works with a driver for CUDA %s")
+              .formatted(
+                  location,
+                  count[0],
+                  driver.devices().size(),
+                  cudart.cudaGetErrorString(result).getString(),
+                  driver.cudaVersion()));
     }
     return new CudaRuntime(driver, location);
   }

@@ -39,8 +39,8 @@ final class CudaStream implements AutoCloseable {
         cudart.cudaDeviceGetStreamPriorityRange(least, greatest),
         "cudaDeviceGetStreamPriorityRange");
     return switch (priority) {
-      case HIGH -> greatest[0];
-      case LOW -> least[0];
+      case MAX -> greatest[0];
+      case MIN -> least[0];
       case DEFAULT -> 0; // that of streams for which nobody asks for another
     };
   }
@@ -57,6 +57,12 @@ final class CudaStream implements AutoCloseable {
   /** Copies on the device; the source must stay as it is until {@link #finish} has returned. */
   void copyWithin(long target, long source, long byteSize) {
     copy(target, source, byteSize, cudart.cudaMemcpyDeviceToDevice);
+  }
+
+  /** Fills memory of the device with zeros. */
+  void clear(long device, long byteSize) {
+    CudaRuntime.check(
+        cudart.cudaMemsetAsync(to.at(device), 0, byteSize, stream), "cudaMemsetAsync");
   }
 
   /** Copies from the device; the bytes are there when {@link #finish} has returned. */

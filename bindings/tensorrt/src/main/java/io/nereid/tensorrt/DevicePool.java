@@ -41,13 +41,7 @@ final class DevicePool {
     String state();
   }
 
-  /**
-   * Some of it.
-   *
-   * @param memory where it goes back to
-   * @param address on the device
-   * @param byteSize at least what was asked for
-   */
+  /** Some of it, at least what was asked for, and the pool to which it goes back. */
   record Block(DevicePool memory, long address, long byteSize) {
 
     /** Gives it back; once. Nothing on the device may use it any more. */
@@ -60,7 +54,6 @@ final class DevicePool {
   private final TreeMap<Long, Deque<Block>> idle = new TreeMap<>();
   private long liveBytes;
   private long idleBytes;
-  private long highWaterBytes;
 
   DevicePool(Source source) {
     this.source = source;
@@ -72,19 +65,12 @@ final class DevicePool {
         device.number(), number -> new DevicePool(new CudaSource(device)));
   }
 
-  /** Bytes that are in use. */
   synchronized long liveBytes() {
     return liveBytes;
   }
 
-  /** Bytes that are kept for later. */
   synchronized long idleBytes() {
     return idleBytes;
-  }
-
-  /** The most that were in use at once. */
-  synchronized long highWaterBytes() {
-    return highWaterBytes;
   }
 
   /**
@@ -112,22 +98,16 @@ final class DevicePool {
     if (address == 0) {
       throw new NereidException(
           StatusCode.RESOURCE_EXHAUSTED,
-          "expected "
-              + rounded
-              + " bytes of memory for "
-              + purpose
-              + ", "
-              + source.state()
-              + "; Nereid's inputs, outputs and activations take "
-              + liveBytes
-              + ": use fewer instances, batches_in_flight or a smaller profile");
+          ("expected %s bytes of memory for %s, %s; Nereid's inputs, outputs and"
+                  + " activations take %s: use fewer instances, batches_in_flight or a smaller"
+                  + " profile")
+              .formatted(rounded, purpose, source.state(), liveBytes));
     }
     return lent(new Block(this, address, rounded));
   }
 
   private Block lent(Block block) {
     liveBytes += block.byteSize();
-    highWaterBytes = Math.max(highWaterBytes, liveBytes);
     return block;
   }
 
@@ -163,7 +143,6 @@ final class DevicePool {
     return Long.highestOneBit(byteSize - 1) << 1;
   }
 
-  /** CUDA's own memory. */
   private record CudaSource(Gpu device) implements Source {
 
     @Override
@@ -196,15 +175,8 @@ final class DevicePool {
       try (SizeTPointer free = new SizeTPointer(1);
           SizeTPointer total = new SizeTPointer(1)) {
         CudaRuntime.check(cudart.cudaMemGetInfo(free, total), "cudaMemGetInfo");
-        return "GPU "
-            + device.number()
-            + " ("
-            + device.name()
-            + ") has "
-            + free.get()
-            + " of "
-            + total.get()
-            + " left";
+        return "GPU %s (%s) has %s of %s left"
+            .formatted(device.number(), device.name(), free.get(), total.get());
       }
     }
   }

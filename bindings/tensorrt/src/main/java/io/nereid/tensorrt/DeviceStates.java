@@ -9,7 +9,9 @@ import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The states of sequences that one instance executes. Each lies in a block of the device's memory,
@@ -19,23 +21,8 @@ import java.util.List;
  */
 final class DeviceStates implements AutoCloseable {
 
-  /** A state, as the engine has it. */
-  private static final class State {
-    private final int index; // among the configuration's
-    private final Binding input;
-    private final int output; // among the engine's
-    private final boolean sameBuffer;
-
-    /** The state with which a sequence begins; null: no sequence has begun yet. */
-    private DevicePool.Block initial;
-
-    State(int index, Binding input, int output, boolean sameBuffer) {
-      this.index = index;
-      this.input = input;
-      this.output = output;
-      this.sameBuffer = sameBuffer;
-    }
-  }
+  /** A state, with its number among the configuration's and that of its output. */
+  private record State(int index, Binding input, int output, boolean sameBuffer) {}
 
   /** The state that the engine computed for one request of the batch. */
   private record Made(int request, int state, DeviceMemory memory, long[] shape, boolean isNew) {}
@@ -46,12 +33,12 @@ final class DeviceStates implements AutoCloseable {
   private final int device;
   private final List<State> states = new ArrayList<>();
 
-  /**
-   * The states that the engine computed in the batch under way and that no sequence keeps so far.
-   */
+  /** The states with which sequences begin; null where no sequence has begun yet. */
+  private final DevicePool.Block[] initials;
+
+  /** The states that the engine computed in this batch and that no sequence keeps so far. */
   private final List<Made> made = new ArrayList<>();
 
-  /** The states of a model, of which there may be none. */
   DeviceStates(ModelSpec spec, Bindings bindings, CudaStream stream, Gpu device) {
     this.bindings = bindings;
     this.stream = stream;
@@ -59,6 +46,7 @@ final class DeviceStates implements AutoCloseable {
     memory = DevicePool.of(device);
     List<SequenceBatching.State> all =
         spec.sequenceBatching().map(SequenceBatching::states).orElse(List.of());
+    initials = new DevicePool.Block[all.size()];
     for (int i = 0; i < all.size(); i++) {
       SequenceBatching.State state = all.get(i);
       states.add(
@@ -87,8 +75,8 @@ final class DeviceStates implements AutoCloseable {
   /** Returns the number of bytes that the initial states occupy, without what sequences keep. */
   long deviceBytes() {
     long bytes = 0;
-    for (State state : states) {
-      bytes += state.initial == null ? 0 : state.initial.byteSize();
+    for (DevicePool.Block initial : initials) {
+      bytes += initial == null ? 0 : initial.byteSize();
     }
     return bytes;
   }
@@ -98,37 +86,31 @@ final class DeviceStates implements AutoCloseable {
     for (State state : states) {
       long address = state.input.address();
       for (int i = 0; i < batch.requestCount(); i++) {
-        DeviceMemory found = found(state, batch.request(i));
+        BatchRequest request = batch.request(i);
+        DeviceMemory found =
+            request.keptState(state.index).orElseGet(() -> initial(state, request));
         copy(address, found.address(), found.byteSize());
         address += found.byteSize();
       }
     }
   }
 
-  private DeviceMemory found(State state, BatchRequest request) {
-    return request.keptState(state.index).orElseGet(() -> initial(state, request));
-  }
-
   /** Returns the state with which sequences begin; it is copied to the device once. */
   private DeviceMemory initial(State state, BatchRequest request) {
     Tensor initial = request.initialState(state.index);
-    if (state.initial == null) {
+    if (initials[state.index] == null) {
       DevicePool.Block block =
           memory.allocate(initial.byteSize(), "the first of " + state.input.tensor().title());
-      boolean copied = false;
-      try {
+      try (Undo undo = new Undo()) {
+        undo.add(block::release);
+        undo.add(stream::settle);
         stream.copyIn(block.address(), initial.segment().address(), initial.byteSize());
         stream.finish();
-        copied = true;
-      } finally {
-        if (!copied) {
-          stream.settle();
-          block.release();
-        }
+        undo.forget();
       }
-      state.initial = block;
+      initials[state.index] = block;
     }
-    return new DeviceMemory(device, state.initial.address(), initial.byteSize());
+    return new DeviceMemory(device, initials[state.index].address(), initial.byteSize());
   }
 
   /** Puts the copies of what was executed into the stream, behind the execution. */
@@ -154,23 +136,20 @@ final class DeviceStates implements AutoCloseable {
     if (shape.length == 0 || shape[0] != rows) {
       throw new NereidException(
           StatusCode.INTERNAL,
-          "TensorRT made "
-              + (shape.length == 0 ? "a scalar" : shape[0] + " rows")
-              + " of state "
-              + output.tensor().title()
-              + ", expected "
-              + rows);
+          "TensorRT made %s of state %s, expected %s"
+              .formatted(
+                  shape.length == 0 ? "a scalar" : shape[0] + " rows",
+                  output.tensor().title(),
+                  rows));
     }
   }
 
   /** The memory of the old state, where that is to be written over and fits, or new memory. */
   private Made room(State state, BatchRequest request, int index, long byteSize, long[] shape) {
-    if (state.sameBuffer) {
-      DeviceMemory old = request.keptState(state.index).orElse(null);
-      if (old != null && DevicePool.rounded(old.byteSize()) == DevicePool.rounded(byteSize)) {
-        DeviceMemory same = new DeviceMemory(device, old.address(), byteSize);
-        return new Made(index, state.index, same, shape, false);
-      }
+    DeviceMemory old = state.sameBuffer ? request.keptState(state.index).orElse(null) : null;
+    if (old != null && DevicePool.rounded(old.byteSize()) == DevicePool.rounded(byteSize)) {
+      DeviceMemory same = new DeviceMemory(device, old.address(), byteSize);
+      return new Made(index, state.index, same, shape, false);
     }
     DevicePool.Block block = memory.allocate(byteSize, state.input.tensor().title());
     DeviceMemory place = new DeviceMemory(device, block.address(), byteSize);
@@ -204,10 +183,6 @@ final class DeviceStates implements AutoCloseable {
 
   @Override
   public void close() {
-    for (State state : states) {
-      if (state.initial != null) {
-        state.initial.release();
-      }
-    }
+    Arrays.stream(initials).filter(Objects::nonNull).forEach(DevicePool.Block::release);
   }
 }

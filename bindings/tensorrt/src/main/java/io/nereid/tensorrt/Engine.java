@@ -4,9 +4,11 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.Pointer;
@@ -14,6 +16,7 @@ import org.bytedeco.tensorrt.global.nvinfer;
 import org.bytedeco.tensorrt.global.nvinfer.ExecutionContextAllocationStrategy;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
+import org.bytedeco.tensorrt.nvinfer.IHostMemory;
 import org.bytedeco.tensorrt.nvinfer.IRuntime;
 
 /** A plan that was loaded onto a device. Its contexts must be deleted before it is closed. */
@@ -22,32 +25,102 @@ final class Engine implements AutoCloseable {
   private final Gpu device;
   private final IRuntime runtime;
   private final ICudaEngine engine;
-  private final EngineDescription description;
-  private final long planBytes;
+  private EngineDescription description;
+  private long weightBytes;
 
-  private Engine(Gpu device, IRuntime runtime, ICudaEngine engine, long planBytes) {
+  /**
+   * An engine that is not described yet.
+   *
+   * @param hostCode whether the plan may bring code that runs it
+   * @param unreadable says why TensorRT took no plan, of which it logged something
+   */
+  private Engine(
+      Gpu device,
+      Pointer plan,
+      long planBytes,
+      boolean hostCode,
+      List<Path> plugins,
+      Function<List<String>, NereidException> unreadable) {
     this.device = device;
-    this.runtime = runtime;
-    this.engine = engine;
-    this.planBytes = planBytes;
-    description = EngineReader.read(engine, this::newContext);
+    weightBytes = planBytes;
+    TensorRtLibrary library = TensorRtLibrary.load();
+    CudaRuntime.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
+    List<String> log = new ArrayList<>();
+    runtime = TensorRtLog.errorsOf(log, () -> nvinfer.createInferRuntime(TensorRtLog.instance()));
+    // If CUDA does not work, TensorRT returns an object that is not null and that ends the process
+    // when it is used: only the log says that the call failed.
+    if (Pointer.isNull(runtime) || !log.isEmpty()) {
+      throw new NereidException(
+          StatusCode.UNAVAILABLE,
+          "TensorRT cannot start on GPU " + device.number() + ": " + String.join("; ", log));
+    }
+    try (Undo undo = new Undo()) {
+      undo.add(() -> NativeObjects.delete(runtime));
+      // Not before: where CUDA does not work they end the process.
+      loadPlugins(library);
+      Plugins.load(plugins, TensorRtOptions.PLUGINS_NAMED_BY);
+      if (hostCode) {
+        runtime.setEngineHostCodeAllowed(true);
+      }
+      engine = made(log, () -> runtime.deserializeCudaEngine(plan, planBytes));
+      if (Pointer.isNull(engine)) {
+        throw unreadable.apply(log);
+      }
+      undo.forget();
+    }
   }
 
-  /** Loads a model's plan onto a device. */
   static Engine load(String model, TensorRtOptions options, Gpu device) {
-    TensorRtLibrary library = TensorRtLibrary.load();
-    PlanFailure failure = new PlanFailure(model, options.plan(), library.version(), device);
-    try (PlanFile file = new PlanFile(options.plan())) {
-      MemorySegment bytes = file.bytes();
+    TensorRtVersion version = TensorRtLibrary.load().version();
+    PlanFailure failure = new PlanFailure(model, options.plan(), version, device);
+    try (PlanFile file = new PlanFile(options.plan());
+        Undo undo = new Undo()) {
       Optional<TensorRtVersion> builtBy = file.check(model, options.versionCompatible());
-      if (!options.versionCompatible()
-          && builtBy.isPresent()
-          && !builtBy.get().equals(library.version())) {
+      if (!options.versionCompatible() && !builtBy.orElse(version).equals(version)) {
         throw failure.otherVersion(builtBy.get());
       }
-      CudaRuntime.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
-      return load(model, library, options, device, bytes, builtBy, failure);
+      MemorySegment plan = file.bytes();
+      Engine loaded =
+          undo.add(
+              new Engine(
+                  device,
+                  NativePointer.of(plan),
+                  plan.byteSize(),
+                  options.versionCompatible(),
+                  options.plugins(),
+                  log -> failure.unreadable(builtBy, log)));
+      new Refit(model, options, loaded.engine).apply();
+      loaded.stream(options);
+      loaded.describe();
+      // Or that of the file with its weights, where those are elsewhere.
+      long refitted = options.weights().map(one -> one.file().toFile().length()).orElse(0L);
+      loaded.weightBytes = Math.max(plan.byteSize(), refitted);
+      undo.forget();
+      return loaded;
     }
+  }
+
+  /** Loads a plan that was just built here, with the weights that it has. */
+  static Engine load(IHostMemory plan, boolean hostCode, Gpu device) {
+    try (Undo undo = new Undo()) {
+      Engine loaded =
+          undo.add(
+              new Engine(
+                  device,
+                  plan.data(),
+                  plan.size(),
+                  hostCode,
+                  List.of(),
+                  log -> TensorRtLog.failure("read the plan that it has just built", log)));
+      loaded.describe();
+      undo.forget();
+      return loaded;
+    }
+  }
+
+  /** After all that is only possible while the engine has no contexts. */
+  private void describe() {
+    description = EngineReader.read(engine, this::newContext);
   }
 
   /** TensorRT's own plugins, where they are installed: most plans do without. */
@@ -60,67 +133,15 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  private static Engine load(
-      String model,
-      TensorRtLibrary library,
-      TensorRtOptions options,
-      Gpu device,
-      MemorySegment bytes,
-      Optional<TensorRtVersion> builtBy,
-      PlanFailure failure) {
-    List<String> log = new ArrayList<>();
-    IRuntime runtime =
-        TensorRtLog.errorsOf(log, () -> nvinfer.createInferRuntime(TensorRtLog.instance()));
-    // If CUDA does not work, TensorRT returns an object that is not null and that ends the process
-    // when it is used: only the log says that the call failed.
-    if (runtime == null || runtime.isNull() || !log.isEmpty()) {
-      throw new NereidException(
-          StatusCode.UNAVAILABLE,
-          "TensorRT cannot start on GPU " + device.number() + ": " + String.join("; ", log));
-    }
-    ICudaEngine engine = null;
-    try {
-      // Not before: where CUDA does not work they end the process.
-      loadPlugins(library);
-      Plugins.load(options.plugins(), TensorRtOptions.PLUGINS_NAMED_BY);
-      if (options.versionCompatible()) {
-        runtime.setEngineHostCodeAllowed(true);
-      }
-      engine =
-          made(
-              device,
-              log,
-              () -> runtime.deserializeCudaEngine(NativePointer.of(bytes), bytes.byteSize()));
-      if (engine == null || engine.isNull()) {
-        throw failure.unreadable(builtBy, log);
-      }
-      Refit.apply(model, options, engine, log);
-      stream(engine, options, device, log);
-      Engine loaded = new Engine(device, runtime, engine, weightBytes(options, bytes.byteSize()));
-      engine = null;
-      return loaded;
-    } catch (RuntimeException | Error e) {
-      NativeObjects.delete(engine);
-      NativeObjects.delete(runtime);
-      throw e;
-    }
-  }
-
-  /** The size of the plan's file, or of that with its weights where those are elsewhere. */
-  private static long weightBytes(TensorRtOptions options, long planBytes) {
-    return Math.max(
-        planBytes, options.weights().map(one -> one.file().toFile().length()).orElse(0L));
-  }
-
   /**
    * Has TensorRT make an object, which takes memory of the device by itself. If memory is what was
    * missing, the pool frees what it keeps for later models, and TensorRT tries once more.
    */
-  private static <T extends Pointer> T made(Gpu device, List<String> log, Supplier<T> making) {
+  private <T extends Pointer> T made(List<String> log, Supplier<T> making) {
     T made = TensorRtLog.errorsOf(log, making);
     DevicePool memory = DevicePool.of(device);
-    boolean failed = made == null || made.isNull();
-    if (failed && PlanFailure.isOutOfMemory(String.join("; ", log)) && memory.idleBytes() > 0) {
+    boolean full = Pointer.isNull(made) && TensorRtLog.isOutOfMemory(String.join("; ", log));
+    if (full && memory.idleBytes() > 0) {
       memory.trim();
       log.clear();
       return TensorRtLog.errorsOf(log, making);
@@ -128,9 +149,7 @@ final class Engine implements AutoCloseable {
     return made;
   }
 
-  /** Only possible while the engine has no contexts. */
-  private static void stream(
-      ICudaEngine engine, TensorRtOptions options, Gpu device, List<String> log) {
+  private void stream(TensorRtOptions options) {
     if (!options.weightStreaming()) {
       return;
     }
@@ -147,15 +166,12 @@ final class Engine implements AutoCloseable {
         options.weightBudgetBytes() < 0
             ? engine.getWeightStreamingAutomaticBudget()
             : Math.min(options.weightBudgetBytes(), streamable);
+    List<String> log = new ArrayList<>();
     if (!TensorRtLog.errorsOf(log, () -> engine.setWeightStreamingBudgetV2(budget))) {
       throw new NereidException(
           StatusCode.RESOURCE_EXHAUSTED,
-          "TensorRT refused "
-              + budget
-              + " of "
-              + streamable
-              + " bytes as the memory for streamed weights: "
-              + String.join("; ", log));
+          "TensorRT refused %s of %s bytes as the memory for streamed weights: %s"
+              .formatted(budget, streamable, String.join("; ", log)));
     }
   }
 
@@ -168,11 +184,18 @@ final class Engine implements AutoCloseable {
   }
 
   /** The size of its file, as the measure of its weights: TensorRT does not tell theirs. */
-  long planBytes() {
-    return planBytes;
+  long weightBytes() {
+    return weightBytes;
   }
 
-  /** Memory that contexts of the profile need while they execute. */
+  int layerCount() {
+    return engine.getNbLayers();
+  }
+
+  long activationBytes() {
+    return engine.getDeviceMemorySizeV2();
+  }
+
   long activationBytes(int profile) {
     return engine.getDeviceMemorySizeForProfileV2(profile);
   }
@@ -188,14 +211,10 @@ final class Engine implements AutoCloseable {
     List<String> log = new ArrayList<>();
     IExecutionContext context =
         made(
-            device,
             log,
             () -> engine.createExecutionContext(ExecutionContextAllocationStrategy.kUSER_MANAGED));
-    if (context == null || context.isNull()) {
-      String all = String.join("; ", log);
-      throw new NereidException(
-          PlanFailure.isOutOfMemory(all) ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
-          "TensorRT cannot make an execution context: " + all);
+    if (Pointer.isNull(context)) {
+      throw TensorRtLog.failure("make an execution context", log);
     }
     return context;
   }

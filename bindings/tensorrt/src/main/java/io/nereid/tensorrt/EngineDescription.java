@@ -20,12 +20,6 @@ record EngineDescription(
     long streamableWeightBytes,
     Set<String> ownRows) {
 
-  EngineDescription {
-    tensors = List.copyOf(tensors);
-    profiles = List.copyOf(profiles);
-    ownRows = Set.copyOf(ownRows);
-  }
-
   EngineDescription withOwnRows(Set<String> outputs) {
     return new EngineDescription(name, tensors, profiles, streamableWeightBytes, outputs);
   }
@@ -50,10 +44,9 @@ record EngineDescription(
 
   /** The most rows that a profile allows; 0: there is no batch dimension. */
   long maxBatchSize() {
-    if (!hasBatchDimension()) {
-      return 0;
-    }
-    return profiles.stream().mapToLong(this::maxBatchSize).max().orElse(0);
+    return hasBatchDimension()
+        ? profiles.stream().mapToLong(this::maxBatchSize).max().orElse(0)
+        : 0;
   }
 
   /** The most rows that one profile allows; only where there is a batch dimension. */
@@ -67,9 +60,6 @@ record EngineDescription(
   /**
    * An input or output of an engine.
    *
-   * @param name its name
-   * @param input whether it is an input
-   * @param type the type of its elements
    * @param dims its shape; -1: decided when it runs
    * @param onHost whether TensorRT wants it in the processor's memory
    * @param ofShapes whether shapes are computed from its values, or it is computed with them
@@ -84,10 +74,6 @@ record EngineDescription(
       boolean ofShapes,
       boolean linear) {
 
-    EngineTensor {
-      dims = List.copyOf(dims);
-    }
-
     boolean hasFreeFirst() {
       return !dims.isEmpty() && dims.getFirst() < 0;
     }
@@ -100,34 +86,17 @@ record EngineDescription(
   /**
    * An optimization profile of an engine.
    *
-   * @param index its number
    * @param shapes by input: what dimensions it may have
    * @param values by input that shapes are computed from: what values it may hold
    */
   record EngineProfile(
-      int index, Map<String, ProfileRange> shapes, Map<String, ProfileRange> values) {
-
-    EngineProfile {
-      shapes = Map.copyOf(shapes);
-      values = Map.copyOf(values);
-    }
-  }
+      int index, Map<String, ProfileRange> shapes, Map<String, ProfileRange> values) {}
 
   /**
    * The range that a profile allows for a tensor: of its dimensions, or of its values if shapes are
-   * computed from them.
-   *
-   * @param min the smallest
-   * @param opt what it is fastest for
-   * @param max the largest
+   * computed from them. The profile is fastest for {@code opt}.
    */
   record ProfileRange(List<Long> min, List<Long> opt, List<Long> max) {
-
-    ProfileRange {
-      min = List.copyOf(min);
-      opt = List.copyOf(opt);
-      max = List.copyOf(max);
-    }
 
     boolean contains(long[] sizes) {
       if (sizes.length != min.size()) {

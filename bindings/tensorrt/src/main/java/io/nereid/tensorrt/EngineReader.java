@@ -5,10 +5,14 @@ import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.tensorrt.EngineDescription.ProfileRange;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
 import org.bytedeco.tensorrt.global.nvinfer.TensorFormat;
@@ -29,11 +33,7 @@ final class EngineReader {
     profileCount = engine.getNbOptimizationProfiles();
   }
 
-  /**
-   * All that it says.
-   *
-   * @param contexts makes a context for the engine, which needs no memory for activations
-   */
+  /** All that it says; {@code contexts} makes one, which needs no memory for activations. */
   static EngineDescription read(ICudaEngine engine, Supplier<IExecutionContext> contexts) {
     EngineDescription description = new EngineReader(engine).description();
     if (!description.hasBatchDimension()) {
@@ -41,10 +41,43 @@ final class EngineReader {
     }
     IExecutionContext context = contexts.get();
     try {
-      return description.withOwnRows(RowProbe.ownRows(context, description));
+      return description.withOwnRows(ownRows(context, description));
     } finally {
       NativeObjects.delete(context);
     }
+  }
+
+  /**
+   * Finds the outputs whose first dimension is free without being the batch's. An engine alone
+   * tells -1 for both; a new context, with the largest shapes of the first profile, tells how many
+   * rows come out of how many. All, where that profile allows no shapes whose first dimensions are
+   * the same, as of ragged inputs.
+   */
+  private static Set<String> ownRows(IExecutionContext context, EngineDescription engine) {
+    EngineProfile profile = engine.profiles().getFirst();
+    long rows = engine.maxBatchSize(profile);
+    for (EngineTensor input : engine.inputs()) {
+      ProfileRange range = profile.shapes().get(input.name());
+      if (range.min().getFirst() > rows) {
+        return engine.outputs().stream().map(EngineTensor::name).collect(Collectors.toSet());
+      }
+      List<Long> shape = new ArrayList<>(range.max());
+      shape.set(0, rows);
+      try (Dims64 dims = NativeObjects.dims(shape)) {
+        TensorRtLog.require(
+            () -> context.setInputShape(input.name(), dims),
+            "take " + input.title() + " with the largest shape of profile 0");
+      }
+    }
+    Set<String> own = new HashSet<>();
+    for (EngineTensor output : engine.outputs()) {
+      try (Dims64 dims = context.getTensorShape(output.name())) {
+        if (dims.nbDims() <= 0 || dims.d(0) != rows) {
+          own.add(output.name());
+        }
+      }
+    }
+    return own;
   }
 
   private EngineDescription description() {
@@ -69,7 +102,7 @@ final class EngineReader {
                 name,
                 engine.getTensorIOMode(name).intern() == TensorIOMode.kINPUT,
                 EngineType.ofNumber(engine.getTensorDataType(text)),
-                list(dims),
+                NativeObjects.list(dims),
                 engine.getTensorLocation(name).intern() == TensorLocation.kHOST,
                 engine.isShapeInferenceIO(name),
                 isLinear(name)));
@@ -90,61 +123,46 @@ final class EngineReader {
   private List<EngineProfile> profiles(List<EngineTensor> tensors) {
     List<EngineProfile> profiles = new ArrayList<>();
     for (int i = 0; i < profileCount; i++) {
+      int profile = i;
       Map<String, ProfileRange> shapes = new HashMap<>();
       Map<String, ProfileRange> values = new HashMap<>();
       for (EngineTensor tensor : tensors) {
         if (!tensor.input()) {
           continue;
         }
-        shapes.put(
-            tensor.name(),
-            new ProfileRange(
-                shape(tensor, i, OptProfileSelector.kMIN),
-                shape(tensor, i, OptProfileSelector.kOPT),
-                shape(tensor, i, OptProfileSelector.kMAX)));
+        shapes.put(tensor.name(), range(which -> shape(tensor, profile, which)));
         if (tensor.onHost() && tensor.ofShapes()) {
-          List<Long> most = values(tensor, i, OptProfileSelector.kMAX);
-          if (!most.isEmpty()) {
-            values.put(
-                tensor.name(),
-                new ProfileRange(
-                    values(tensor, i, OptProfileSelector.kMIN),
-                    values(tensor, i, OptProfileSelector.kOPT),
-                    most));
+          ProfileRange range = range(which -> values(tensor, profile, which));
+          if (!range.max().isEmpty()) {
+            values.put(tensor.name(), range);
           }
         }
       }
-      profiles.add(new EngineProfile(i, shapes, values));
+      profiles.add(new EngineProfile(profile, shapes, values));
     }
     return profiles;
+  }
+
+  private static ProfileRange range(Function<OptProfileSelector, List<Long>> of) {
+    return new ProfileRange(
+        of.apply(OptProfileSelector.kMIN),
+        of.apply(OptProfileSelector.kOPT),
+        of.apply(OptProfileSelector.kMAX));
   }
 
   /** Dimensions that a profile has for an input; those of the engine where it has none for it. */
   private List<Long> shape(EngineTensor tensor, int profile, OptProfileSelector which) {
     try (Dims64 dims = engine.getProfileShape(tensor.name(), profile, which)) {
-      return dims.nbDims() == tensor.dims().size() ? list(dims) : tensor.dims();
+      return dims.nbDims() == tensor.dims().size() ? NativeObjects.list(dims) : tensor.dims();
     }
   }
 
   private List<Long> values(EngineTensor tensor, int profile, OptProfileSelector which) {
-    long count = 1;
-    for (long size : tensor.dims()) {
-      count *= size;
-    }
-    List<Long> list = new ArrayList<>();
-    for (long value :
-        TensorRtMajor.shapeValues(engine, tensor.name(), profile, which, Math.toIntExact(count))) {
-      list.add(value);
-    }
-    return list;
-  }
-
-  /** The sizes; none for a scalar, and for what TensorRT does not know. */
-  static List<Long> list(Dims64 dims) {
-    List<Long> list = new ArrayList<>();
-    for (int i = 0; i < dims.nbDims(); i++) {
-      list.add(dims.d(i));
-    }
-    return list;
+    long count = tensor.dims().stream().reduce(1L, (some, size) -> some * size);
+    return LongStream.of(
+            TensorRtMajor.shapeValues(
+                engine, tensor.name(), profile, which, Math.toIntExact(count)))
+        .boxed()
+        .toList();
   }
 }

@@ -2,28 +2,17 @@ package io.nereid.tensorrt;
 
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
-import io.nereid.model.SequenceBatching;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
+import java.util.stream.Stream;
 
 /** Says what an engine means for clients, and whether it fits a configuration. */
-final class EngineSignature {
-
-  private final String model;
-  private final EngineDescription engine;
-
-  /** For messages, the model is named. */
-  EngineSignature(String model, EngineDescription engine) {
-    this.model = model;
-    this.engine = engine;
-  }
+record EngineSignature(String model, EngineDescription engine) {
 
   /** Inputs and outputs for a configuration that leaves them out. */
   ModelSignature signature() {
@@ -38,15 +27,14 @@ final class EngineSignature {
     return new TensorSpec(tensor.name(), tensor.type().dataType(), tensor.dims(), false);
   }
 
-  /** Throws when the engine has tensors that no request can carry. */
   private void checkServable() {
     for (EngineTensor tensor : engine.tensors()) {
       if (tensor.type() == null || tensor.type().dataType() == null) {
+        Object type = tensor.type() == null ? "unknown to this version" : tensor.type();
         throw invalid(
-            tensor.title()
-                + " has the type "
-                + (tensor.type() == null ? "unknown to this version" : tensor.type())
-                + ", expected one of a byte or more: build the engine with another type for it");
+            ("%s has the type %s, expected one of a byte or more: build the engine with another type"
+                    + " for it")
+                .formatted(tensor.title(), type));
       }
       if (!tensor.linear()) {
         throw invalid(
@@ -70,30 +58,16 @@ final class EngineSignature {
     for (EngineTensor output : engine.outputs()) {
       find(output, spec.outputs()).ifPresent(configured -> check(output, configured, spec));
     }
-    if (spec.maxBatchSize() > 0) {
-      checkBatchSize(spec);
-    }
-  }
-
-  private void checkBatchSize(ModelSpec spec) {
-    long most = FirstDimension.maxBatchSize(spec, engine, engine.profiles());
-    if (spec.maxBatchSize() > most) {
-      throw invalid(
-          "expected a max_batch_size of at most "
-              + most
-              + ", which is what the engine's profiles allow, got "
-              + spec.maxBatchSize());
-    }
+    FirstDimension.checkBatchSize(spec, engine, engine.profiles(), "the engine's profiles");
   }
 
   /** Sequences keep states on the device, and what is in the processor's memory is not. */
   private void checkStates(ModelSpec spec) {
-    Set<String> states = new HashSet<>();
-    for (SequenceBatching.State state :
-        spec.sequenceBatching().map(SequenceBatching::states).orElse(List.of())) {
-      states.add(state.input());
-      states.add(state.output());
-    }
+    List<String> states =
+        spec.sequenceBatching().stream()
+            .flatMap(sequences -> sequences.states().stream())
+            .flatMap(state -> Stream.of(state.input(), state.output()))
+            .toList();
     for (EngineTensor tensor : engine.tensors()) {
       if (tensor.onHost() && states.contains(tensor.name())) {
         throw invalid(
@@ -107,13 +81,9 @@ final class EngineSignature {
   private void check(EngineTensor tensor, TensorSpec configured, ModelSpec spec) {
     if (configured.dataType() != tensor.type().dataType()) {
       throw invalid(
-          "expected data_type "
-              + tensor.type().dataType()
-              + " for "
-              + tensor.title()
-              + note(tensor)
-              + ", got "
-              + configured.dataType());
+          "expected data_type %s for %s%s, got %s"
+              .formatted(
+                  tensor.type().dataType(), tensor.title(), note(tensor), configured.dataType()));
     }
     if (isScattered(tensor, spec)) {
       return; // the number of elements counts, which each execution shows
@@ -125,13 +95,13 @@ final class EngineSignature {
     boolean batched = spec.maxBatchSize() > 0;
     if (batched && !mayHaveRows(tensor, spec)) {
       throw invalid(
-          tensor.title()
-              + " has the dims "
-              + tensor.dims()
-              + (tensor.hasFreeFirst()
-                  ? ", whose first one is not that of the inputs"
-                  : " without a free first one")
-              + ", so there is no batch: expected max_batch_size: 0");
+          "%s has the dims %s%s, so there is no batch: expected max_batch_size: 0"
+              .formatted(
+                  tensor.title(),
+                  tensor.dims(),
+                  tensor.hasFreeFirst()
+                      ? ", whose first one is not that of the inputs"
+                      : " without a free first one"));
     }
     List<Long> dims = new ArrayList<>(configured.reshape().orElse(configured.dims()));
     if (batched) {
@@ -139,13 +109,8 @@ final class EngineSignature {
     }
     if (!fits(tensor.dims(), dims)) {
       throw invalid(
-          "expected dims for "
-              + tensor.title()
-              + " that fit "
-              + tensor.dims()
-              + ", the engine's, got "
-              + dims
-              + (batched ? " with the batch" : ""));
+          "expected dims for %s that fit %s, the engine's, got %s%s"
+              .formatted(tensor.title(), tensor.dims(), dims, batched ? " with the batch" : ""));
     }
   }
 
@@ -158,10 +123,9 @@ final class EngineSignature {
   private void checkRagged(EngineTensor tensor) {
     if (!tensor.dims().equals(List.of(-1L))) {
       throw invalid(
-          tensor.title()
-              + " has allow_ragged_batch, for which the engine must have [-1], the elements of all"
-              + " requests, but it has "
-              + tensor.dims());
+          ("%s has allow_ragged_batch, for which the engine must have [-1], the elements of all"
+                  + " requests, but it has %s")
+              .formatted(tensor.title(), tensor.dims()));
     }
   }
 

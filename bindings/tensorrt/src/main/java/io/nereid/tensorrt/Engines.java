@@ -45,7 +45,7 @@ final class Engines {
   }
 
   private static final class Entry {
-    private Engine engine;
+    private Engine engine; // null until it is loaded
     private int users;
 
     /** The use that tells what the engine occupies; null when the next one that is asked does. */
@@ -57,17 +57,15 @@ final class Engines {
 
     private final Key key;
     private final Entry entry;
-    private final Engine engine;
     private boolean closed;
 
     private Use(Key key, Entry entry) {
       this.key = key;
       this.entry = entry;
-      engine = entry.engine;
     }
 
     Engine engine() {
-      return engine;
+      return entry.engine;
     }
 
     /** True if what the engine occupies is told by this user: one of those that ask tells it. */
@@ -96,7 +94,9 @@ final class Engines {
         }
         LOADED.remove(key);
       }
-      engine.close();
+      if (entry.engine != null) {
+        entry.engine.close();
+      }
     }
   }
 
@@ -110,29 +110,16 @@ final class Engines {
       entry = LOADED.computeIfAbsent(key, absent -> new Entry());
       entry.users++;
     }
-    boolean used = false;
-    try {
+    try (Undo undo = new Undo()) {
+      Use use = undo.add(new Use(key, entry));
       // Loading takes seconds: only those wait who want the same one.
       synchronized (entry) {
         if (entry.engine == null) {
           entry.engine = Engine.load(model, options, device);
         }
       }
-      used = true;
-      return new Use(key, entry);
-    } finally {
-      if (!used) {
-        drop(key, entry);
-      }
-    }
-  }
-
-  private static void drop(Key key, Entry entry) {
-    synchronized (LOADED) {
-      entry.users--;
-      if (entry.users == 0) {
-        LOADED.remove(key, entry);
-      }
+      undo.forget();
+      return use;
     }
   }
 
@@ -162,7 +149,6 @@ final class Engines {
     }
   }
 
-  /** Returns the number of engines that are loaded. */
   static int count() {
     synchronized (LOADED) {
       return LOADED.size();

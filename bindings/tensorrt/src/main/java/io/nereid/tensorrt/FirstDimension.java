@@ -5,6 +5,8 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.tensorrt.EngineDescription.EngineProfile;
 import io.nereid.tensorrt.EngineDescription.EngineTensor;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.List;
 
 /**
@@ -52,12 +54,20 @@ record FirstDimension(long perRow, long more) {
     return source.reshape().orElse(source.dims()).size();
   }
 
-  /** The most rows that one of the profiles allows a model, whose inputs all have such. */
-  static long maxBatchSize(ModelSpec spec, EngineDescription engine, List<EngineProfile> profiles) {
-    return profiles.stream()
-        .mapToLong(profile -> maxBatchSize(spec, engine, profile))
-        .max()
-        .orElse(0);
+  /** Throws when batches could have more rows than any of the profiles allows. */
+  static void checkBatchSize(
+      ModelSpec spec, EngineDescription engine, List<EngineProfile> profiles, String named) {
+    if (spec.maxBatchSize() == 0) {
+      return; // an input may have no dimension at all
+    }
+    long most =
+        profiles.stream().mapToLong(profile -> maxBatchSize(spec, engine, profile)).max().orElse(0);
+    if (spec.maxBatchSize() > most) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "model '%s': expected a max_batch_size of at most %s, which is what %s allow, got %s"
+              .formatted(spec.name(), most, named, spec.maxBatchSize()));
+    }
   }
 
   private static long maxBatchSize(

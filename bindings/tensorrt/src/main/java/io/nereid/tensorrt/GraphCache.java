@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import org.bytedeco.cuda.cudart.CUgraphExec_st;
 import org.bytedeco.cuda.cudart.CUgraph_st;
 import org.bytedeco.cuda.global.cudart;
@@ -17,12 +18,7 @@ import org.bytedeco.cuda.global.cudart;
  */
 final class GraphCache implements AutoCloseable {
 
-  /**
-   * The profile and the shapes that a graph is for.
-   *
-   * @param profile the profile's number
-   * @param shapes of the engine's inputs
-   */
+  /** The number of a profile, and shapes of the engine's inputs. */
   record Key(int profile, long[][] shapes) {
 
     @Override
@@ -44,21 +40,8 @@ final class GraphCache implements AutoCloseable {
   }
 
   /** A graph that can be launched, with what is needed afterwards. */
-  static final class Graph implements AutoCloseable {
-
-    private final CUgraphExec_st executable;
-    private final BoundContext context;
-    private final long[][] outputShapes;
-
-    private Graph(CUgraphExec_st executable, BoundContext context, long[][] outputShapes) {
-      this.executable = executable;
-      this.context = context;
-      this.outputShapes = outputShapes;
-    }
-
-    long[][] outputShapes() {
-      return outputShapes;
-    }
+  record Graph(CUgraphExec_st executable, BoundContext context, long[][] outputShapes)
+      implements AutoCloseable {
 
     void launch(CudaStream stream) {
       CudaRuntime.check(cudart.cudaGraphLaunch(executable, stream.handle()), "cudaGraphLaunch");
@@ -71,15 +54,10 @@ final class GraphCache implements AutoCloseable {
     }
   }
 
-  /** Makes a context for a profile. */
-  interface Contexts {
-    BoundContext make(int profile);
-  }
-
   private final String instance;
   private final CudaStream stream;
   private final Bindings bindings;
-  private final Contexts contexts;
+  private final IntFunction<BoundContext> contexts; // a new one for a profile
   private final int limit;
 
   /** The reason why no shape has a graph; empty: nothing stands against graphs. */
@@ -92,17 +70,11 @@ final class GraphCache implements AutoCloseable {
   private boolean full;
   private long version;
 
-  /**
-   * Without graphs yet.
-   *
-   * @param instance whose they are, for the log
-   * @param obstacle why there can be none
-   */
   GraphCache(
       String instance,
       CudaStream stream,
       Bindings bindings,
-      Contexts contexts,
+      IntFunction<BoundContext> contexts,
       int limit,
       Optional<String> obstacle) {
     this.instance = instance;
@@ -114,7 +86,6 @@ final class GraphCache implements AutoCloseable {
     version = bindings.version();
   }
 
-  /** Returns the number of graphs. */
   int count() {
     return count;
   }
@@ -128,8 +99,7 @@ final class GraphCache implements AutoCloseable {
       close(); // they would read and write where nothing is any more
       version = bindings.version();
     }
-    Optional<Graph> known = graphs.get(key);
-    return known == null ? null : known.orElse(null);
+    return graphs.getOrDefault(key, Optional.empty()).orElse(null);
   }
 
   /**
@@ -178,20 +148,15 @@ final class GraphCache implements AutoCloseable {
   }
 
   private Graph capture(Key key) {
-    BoundContext context = contexts.make(key.profile());
-    boolean captured = false;
-    try {
+    try (Undo undo = new Undo()) {
+      BoundContext context = undo.add(contexts.apply(key.profile()));
       long[][] outputShapes = context.prepare(key.shapes());
       // The first execution does the work that follows from new shapes, and must not be captured.
       context.enqueue();
       stream.finish();
       Graph graph = new Graph(capture(context), context, outputShapes);
-      captured = true;
+      undo.forget();
       return graph;
-    } finally {
-      if (!captured) {
-        context.close();
-      }
     }
   }
 
@@ -200,17 +165,12 @@ final class GraphCache implements AutoCloseable {
         cudart.cudaStreamBeginCapture(stream.handle(), cudart.cudaStreamCaptureModeThreadLocal),
         "cudaStreamBeginCapture");
     CUgraph_st graph = new CUgraph_st();
-    RuntimeException failure = null;
     try {
-      context.enqueue();
-    } catch (RuntimeException e) {
-      failure = e;
-    }
-    // Also after a failure: it takes the stream out of its capture.
-    int ended = cudart.cudaStreamEndCapture(stream.handle(), graph);
-    try {
-      if (failure != null) {
-        throw failure;
+      int ended;
+      try {
+        context.enqueue();
+      } finally { // also after a failure: it takes the stream out of its capture
+        ended = cudart.cudaStreamEndCapture(stream.handle(), graph);
       }
       CudaRuntime.check(ended, "cudaStreamEndCapture");
       CUgraphExec_st executable = new CUgraphExec_st();

@@ -9,7 +9,6 @@ package io.nereid.tensorrt;
  */
 public record GraphStatistics(int graphs, long hits, long misses) {
 
-  /** Both together. */
   GraphStatistics plus(GraphStatistics other) {
     return new GraphStatistics(graphs + other.graphs, hits + other.hits, misses + other.misses);
   }

@@ -3,6 +3,7 @@ package io.nereid.tensorrt;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.File;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
@@ -17,33 +18,31 @@ import java.util.Optional;
  * library that is loaded here satisfies all libraries that later ask for it by its name, whatever
  * directory they are in: that is how JavaCPP's JNI libraries find theirs.
  */
-final class LibraryFinder {
+record LibraryFinder(List<Path> directories) {
 
   /** Directories, separated by colons. */
   static final String PROPERTY = "nereid.tensorrt.dir";
 
-  /**
-   * The environment variable with the meaning of {@link #PROPERTY}, for people who start a server;
-   * the property wins.
-   */
+  /** The same in the environment, for people who start a server; the property wins. */
   static final String VARIABLE = "NEREID_TENSORRT_DIR";
 
-  private final List<Path> directories;
-
-  LibraryFinder(List<Path> directories) {
-    this.directories = List.copyOf(directories);
-  }
+  private static final String SETTINGS = VARIABLE + " or -D" + PROPERTY;
 
   /** Looks where the property, or else the variable, says. */
   static LibraryFinder ofSettings() {
-    String property = System.getProperty(PROPERTY, "");
-    String variable = Optional.ofNullable(System.getenv(VARIABLE)).orElse("");
-    String written = property.isBlank() ? variable : property;
-    return new LibraryFinder(
-        Arrays.stream(written.split(File.pathSeparator))
-            .filter(directory -> !directory.isBlank())
-            .map(directory -> Path.of(directory.strip()).toAbsolutePath())
-            .toList());
+    return new LibraryFinder(paths(PROPERTY, VARIABLE));
+  }
+
+  /** The paths, separated by colons, in a property; in a variable where that has none. */
+  static List<Path> paths(String property, String variable) {
+    String written = System.getProperty(property, "");
+    if (written.isBlank()) {
+      written = Optional.ofNullable(System.getenv(variable)).orElse("");
+    }
+    return Arrays.stream(written.split(File.pathSeparator))
+        .filter(path -> !path.isBlank())
+        .map(path -> Path.of(path.strip()).toAbsolutePath())
+        .toList();
   }
 
   /** The file in the first of the user's directories that has it. */
@@ -59,9 +58,7 @@ final class LibraryFinder {
     String before = System.getProperty(property);
     System.setProperty(property, value);
     try {
-      Class.forName(type, true, loader);
-    } catch (ClassNotFoundException | LinkageError e) {
-      throw new NereidException(StatusCode.UNAVAILABLE, type + " is there but unusable", e);
+      initialize(type, loader, type);
     } finally {
       if (before == null) {
         System.clearProperty(property);
@@ -71,7 +68,15 @@ final class LibraryFinder {
     }
   }
 
-  /** Loads a library if it is in one of the user's directories. */
+  /** Initialises a class of JavaCPP, which loads its library; {@code what} is for the message. */
+  static void initialize(String type, ClassLoader loader, String what) {
+    try {
+      Class.forName(type, true, loader);
+    } catch (ClassNotFoundException | LinkageError e) {
+      throw new NereidException(StatusCode.UNAVAILABLE, what + " is there but unusable", e);
+    }
+  }
+
   void openNamed(String file) {
     named(file).ifPresent(LibraryFinder::open);
   }
@@ -104,32 +109,35 @@ final class LibraryFinder {
   }
 
   private String missing(String file, List<String> otherPlaces) {
-    return file
-        + " was not found: expected it in "
-        + (directories.isEmpty() ? "a directory of " : directories + " (")
-        + VARIABLE
-        + " or -D"
-        + PROPERTY
-        + (directories.isEmpty() ? " (neither is set)" : ")")
-        + ", on the class path, where the system's loader looks, or in "
-        + String.join(", ", otherPlaces)
-        + ": set "
-        + VARIABLE
-        + " to the directories that have NVIDIA's libraries, separated by colons";
+    return ("%s was not found: expected it in %s, on the class path, where the system's loader"
+            + " looks, or in %s: set %s to the directories that have NVIDIA's libraries, separated"
+            + " by colons")
+        .formatted(
+            file,
+            directories.isEmpty()
+                ? "a directory of " + SETTINGS + " (neither is set)"
+                : directories + " (" + SETTINGS + ")",
+            String.join(", ", otherPlaces),
+            VARIABLE);
   }
 
-  @SuppressWarnings("restricted")
   private static String open(Path path) {
-    try {
-      SymbolLookup.libraryLookup(path, Arena.global());
-      return path.toString();
-    } catch (IllegalArgumentException e) {
+    if (!isOpened(path)) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
           path
               + " is there but cannot be loaded: expected a library for Linux on x86-64 with all"
-              + " that it needs beside it or known to the system's loader",
-          e);
+              + " that it needs beside it or known to the system's loader");
+    }
+    return path.toString();
+  }
+
+  /** Opens a library where it really lies: it looks for others beside itself. */
+  static boolean isOpened(Path library) {
+    try {
+      return isOpened(library.toRealPath().toString());
+    } catch (IOException e) {
+      return false;
     }
   }
 

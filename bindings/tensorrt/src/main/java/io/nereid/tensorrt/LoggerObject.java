@@ -3,6 +3,7 @@ package io.nereid.tensorrt;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
+import java.lang.System.Logger.Level;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -48,6 +49,16 @@ public final class LoggerObject {
     LoggerObject logger = new LoggerObject(sink);
     ALL.add(logger);
     return new ILogger(logger.object.address());
+  }
+
+  /** The level at which Java logs what TensorRT logs with a severity. */
+  public static Level level(Severity severity) {
+    return switch (severity) {
+      case kINTERNAL_ERROR, kERROR -> Level.ERROR;
+      case kWARNING -> Level.WARNING;
+      case kINFO -> Level.DEBUG;
+      case kVERBOSE -> Level.TRACE;
+    };
   }
 
   @SuppressWarnings("restricted")

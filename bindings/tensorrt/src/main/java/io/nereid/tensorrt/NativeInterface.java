@@ -71,12 +71,7 @@ public final class NativeInterface implements AutoCloseable {
     self.set(ADDRESS, 0, table.asSlice(FUNCTIONS * ADDRESS.byteSize()));
   }
 
-  /**
-   * A function that calls a method of {@code target}.
-   *
-   * @param lookup of the class that has the method
-   * @param type without the object itself, which C++ passes first
-   */
+  /** A function that calls a method of {@code target}; C++ passes the object before the rest. */
   public static Function function(
       MethodHandles.Lookup lookup, Object target, String method, FunctionDescriptor type) {
     FunctionDescriptor all = type.insertArgumentLayouts(0, ADDRESS);

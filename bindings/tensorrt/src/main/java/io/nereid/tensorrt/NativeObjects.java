@@ -8,15 +8,19 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.Arrays;
+import java.util.List;
 import java.util.function.IntFunction;
+import java.util.stream.LongStream;
 import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.INoCopy;
 import org.bytedeco.tensorrt.nvonnxparser.IParserError;
 
 /**
- * Deletes TensorRT's objects. TensorRT 10 has no functions for that, C++ deletes them, and JavaCPP
- * deletes only what its own constructors made.
+ * Deletes and reads TensorRT's objects. TensorRT 10 has no functions for that, C++ deletes them,
+ * and JavaCPP deletes only what its own constructors made.
  */
 public final class NativeObjects {
 
@@ -33,25 +37,15 @@ public final class NativeObjects {
 
   private NativeObjects() {}
 
-  /**
-   * Deletes an object that TensorRT's functions returned. It must not be used afterwards, nor what
-   * it is part of have been deleted before.
-   *
-   * @param object the object; null, or a null pointer: nothing happens
-   */
+  /** Deletes an object that TensorRT's functions returned, if it returned one. */
   public static void delete(INoCopy object) {
-    if (object == null || object.isNull()) {
-      return;
+    if (!Pointer.isNull(object)) {
+      delete(object, DELETING_DESTRUCTOR);
+      object.setNull();
     }
-    delete(object, DELETING_DESTRUCTOR);
-    object.setNull();
   }
 
-  /**
-   * Deletes an object whose class has the destructor that frees it elsewhere in its virtual table.
-   *
-   * @param destructor its place there
-   */
+  /** Deletes an object whose class has the destructor elsewhere in its virtual table. */
   @SuppressWarnings("restricted")
   public static void delete(Pointer object, int destructor) {
     MemorySegment self = MemorySegment.ofAddress(object.address()).reinterpret(ADDRESS.byteSize());
@@ -63,6 +57,31 @@ public final class NativeObjects {
     } catch (Throwable t) {
       throw new IllegalStateException(t); // nothing checked can come out of a downcall
     }
+  }
+
+  static void set(Dims64 dims, long... sizes) {
+    dims.nbDims(sizes.length);
+    for (int i = 0; i < sizes.length; i++) {
+      dims.d(i, sizes[i]);
+    }
+  }
+
+  /** The sizes as TensorRT takes them. */
+  public static Dims64 dims(List<Long> sizes) {
+    Dims64 dims = new Dims64();
+    set(dims, sizes.stream().mapToLong(Long::longValue).toArray());
+    return dims;
+  }
+
+  /** Returns the sizes: none for a scalar, and for what TensorRT does not know. */
+  static long[] sizes(Dims64 dims) {
+    long[] sizes = new long[Math.max(0, dims.nbDims())];
+    Arrays.setAll(sizes, dims::d);
+    return sizes;
+  }
+
+  public static List<Long> list(Dims64 dims) {
+    return LongStream.of(sizes(dims)).boxed().toList();
   }
 
   /** Returns the errors that a parser of ONNX files reports. */

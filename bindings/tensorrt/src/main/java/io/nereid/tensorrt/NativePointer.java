@@ -16,7 +16,6 @@ final class NativePointer extends Pointer {
     return new NativePointer(segment.address());
   }
 
-  /** Points to another address. */
   NativePointer at(long newAddress) {
     address = newAddress;
     return this;

@@ -14,7 +14,6 @@ final class OneAttempt<T> {
   private T made;
   private NereidException failure;
 
-  /** Nothing is tried yet. */
   OneAttempt(Supplier<T> attempt) {
     this.attempt = attempt;
   }

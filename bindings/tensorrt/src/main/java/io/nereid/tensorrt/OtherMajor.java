@@ -30,7 +30,7 @@ final class OtherMajor {
 
   private static final String PATHS_FIRST = "org.bytedeco.javacpp.pathsFirst";
 
-  private static final TensorRtMajor MAJOR =
+  static final TensorRtMajor MAJOR =
       TensorRtMajor.HERE == TensorRtMajor.TEN ? TensorRtMajor.ELEVEN : TensorRtMajor.TEN;
 
   /** The one of this process; its failure says that there are no jars. */
@@ -45,16 +45,6 @@ final class OtherMajor {
     this.loader = loader;
   }
 
-  /** The major version that it serves. */
-  static int number() {
-    return MAJOR.number();
-  }
-
-  /** The file of CUDA's runtime library that it needs. */
-  static String cudaRuntime() {
-    return MAJOR.cudaRuntime();
-  }
-
   /** The directory that JavaCPP's jars for it are expected in. */
   static Path directory() {
     String written = System.getProperty(PROPERTY, "");
@@ -64,17 +54,14 @@ final class OtherMajor {
     return home().resolveSibling("tensorrt-" + MAJOR.number());
   }
 
-  /** Empty: there are no jars for it. */
   static Optional<OtherMajor> find() {
     return LOADED.failure().isPresent() ? Optional.empty() : Optional.of(LOADED.get());
   }
 
-  /** The one that serves plans; empty: none was given to it yet. */
   static Optional<OtherMajor> serving() {
     return Optional.ofNullable(serving);
   }
 
-  /** A backend that executes plans by it. */
   Backend newBackend() {
     serving = this;
     try {

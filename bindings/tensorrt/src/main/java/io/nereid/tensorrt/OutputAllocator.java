@@ -31,11 +31,7 @@ final class OutputAllocator implements AutoCloseable {
   private long[] shape;
   private RuntimeException failure;
 
-  /**
-   * An allocator for one output.
-   *
-   * @param grow gives the address of so many bytes
-   */
+  /** An allocator for one output; {@code grow} gives the address of so many bytes. */
   OutputAllocator(LongUnaryOperator grow) {
     this.grow = grow;
     MethodHandles.Lookup lookup = MethodHandles.lookup();
@@ -56,7 +52,6 @@ final class OutputAllocator implements AutoCloseable {
     return new IOutputAllocator(object.address());
   }
 
-  /** Forgets what the last execution told. */
   void reset() {
     shape = null;
     failure = null;
@@ -95,12 +90,10 @@ final class OutputAllocator implements AutoCloseable {
             "TensorRT asks for a multiple of " + alignment + ", CUDA gave address " + address);
       }
       return MemorySegment.ofAddress(address);
-    } catch (RuntimeException e) {
-      failure = e;
     } catch (Throwable t) {
-      failure = new IllegalStateException(t);
+      failure = t instanceof RuntimeException e ? e : new IllegalStateException(t);
+      return MemorySegment.NULL;
     }
-    return MemorySegment.NULL;
   }
 
   @SuppressWarnings("restricted")

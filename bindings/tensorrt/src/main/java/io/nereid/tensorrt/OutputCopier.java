@@ -12,33 +12,38 @@ import java.util.List;
  * Brings what an execution made to where the requests want it: into one tensor of the batch in the
  * runtime's pool, or, where some request wants an output on the GPU, to each request by itself.
  */
-final class OutputCopier {
-
-  private final Bindings bindings;
-  private final CudaStream stream;
-
-  /** For the outputs of one instance, which are made in this stream. */
-  OutputCopier(Bindings bindings, CudaStream stream) {
-    this.bindings = bindings;
-    this.stream = stream;
-  }
+record OutputCopier(Bindings bindings, CudaStream stream) {
 
   /** Puts the copies into the stream; all but those that {@link #copyFromHost} does. */
   void copy(Batch batch, long[][] outputShapes) {
+    copy(batch, outputShapes, false);
+  }
+
+  /** Copies what TensorRT writes into the processor's memory, after everything was executed. */
+  void copyFromHost(Batch batch, long[][] outputShapes) {
+    copy(batch, outputShapes, true);
+  }
+
+  private void copy(Batch batch, long[][] outputShapes, boolean onHost) {
     List<Binding> outputs = bindings.outputs();
     for (int i = 0; i < outputs.size(); i++) {
       Binding output = outputs.get(i);
-      if (output.tensor().onHost() || !isWanted(batch, output)) {
+      if (output.tensor().onHost() != onHost || !isWanted(batch, output)) {
         continue;
       }
       long[] shape = shape(output, outputShapes[i]);
-      if (isWantedOnDevice(batch, output)) {
+      boolean onDevice = isWantedOnDevice(batch, output);
+      if (onDevice && onHost) {
+        bringToDevice(batch, output, shape);
+      } else if (onDevice) {
         copyParts(batch, output, shape);
-        continue;
-      }
-      Tensor answer = batch.output(output.specIndex(), shape);
-      if (answer.byteSize() > 0) {
-        stream.copyOut(answer.segment().address(), output.address(), answer.byteSize());
+      } else {
+        Tensor answer = batch.output(output.specIndex(), shape);
+        if (onHost) {
+          answer.segment().copyFrom(output.host(answer.byteSize()).asSlice(0, answer.byteSize()));
+        } else if (answer.byteSize() > 0) {
+          stream.copyOut(answer.segment().address(), output.address(), answer.byteSize());
+        }
       }
     }
   }
@@ -79,27 +84,6 @@ final class OutputCopier {
         throw e;
       }
       batch.fail(index, e.code(), e.getMessage()); // there is too little room
-    }
-  }
-
-  /**
-   * Copies the outputs that TensorRT writes into the processor's memory, after everything was
-   * executed.
-   */
-  void copyFromHost(Batch batch, long[][] outputShapes) {
-    List<Binding> outputs = bindings.outputs();
-    for (int i = 0; i < outputs.size(); i++) {
-      Binding output = outputs.get(i);
-      if (!output.tensor().onHost() || !isWanted(batch, output)) {
-        continue;
-      }
-      long[] shape = shape(output, outputShapes[i]);
-      if (isWantedOnDevice(batch, output)) {
-        bringToDevice(batch, output, shape);
-        continue;
-      }
-      Tensor answer = batch.output(output.specIndex(), shape);
-      answer.segment().copyFrom(output.host(answer.byteSize()).asSlice(0, answer.byteSize()));
     }
   }
 

@@ -22,7 +22,6 @@ import java.util.Optional;
  */
 final class PlanFile implements AutoCloseable {
 
-  /** The bytes that are read of every plan. */
   static final long HEADER_BYTES = 28;
 
   private static final int TAG = 0x74727466; // "ftrt"
@@ -39,16 +38,11 @@ final class PlanFile implements AutoCloseable {
 
   PlanFile(Path path) {
     this.path = path;
-    boolean open = false;
     try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
       bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
-      open = true;
     } catch (IOException e) {
+      arena.close();
       throw new NereidException(StatusCode.NOT_FOUND, "cannot read the plan " + path, e);
-    } finally {
-      if (!open) {
-        arena.close();
-      }
     }
   }
 
@@ -76,7 +70,6 @@ final class PlanFile implements AutoCloseable {
   /**
    * The version that built it; empty when its format is not known.
    *
-   * @param model for messages
    * @param movable whether it may be of a version that is not installed
    * @throws NereidException when no TensorRT that is served can execute it
    */
@@ -85,19 +78,15 @@ final class PlanFile implements AutoCloseable {
       throw PlanFailure.unusable(
           model,
           path,
-          TensorRtMajor.HERE,
-          "expected a plan of TensorRT 8.6 or later, got a file of "
-              + bytes.byteSize()
-              + " bytes that does not begin like one ("
-              + guess()
-              + "): build a plan from the model's ONNX file");
+          ("expected a plan of TensorRT 8.6 or later, got a file of %s bytes that does"
+                  + " not begin like one (%s): build a plan from the model's ONNX file")
+              .formatted(bytes.byteSize(), guess()));
     }
     Optional<TensorRtVersion> built = version(bytes);
     if (!movable && built.isPresent() && TensorRtMajor.of(built.get()).isEmpty()) {
       throw PlanFailure.unusable(
           model,
           path,
-          TensorRtMajor.HERE,
           "the plan was built by TensorRT "
               + built.get()
               + ", expected one of TensorRT 10 or 11: rebuild it");
@@ -110,11 +99,9 @@ final class PlanFile implements AutoCloseable {
     long metadata = bytes.byteSize() < Integer.BYTES ? 0 : bytes.get(INT, 0);
     long plan = Integer.BYTES + metadata;
     if (metadata > 0 && plan < bytes.byteSize() && isPlan(bytes.asSlice(plan))) {
-      return "Ultralytics' export puts its own "
-          + plan
-          + " bytes before the plan: tail -c +"
-          + (plan + 1)
-          + " cuts them off";
+      return ("Ultralytics' export puts its own %s bytes before the plan: tail -c +%s"
+              + " cuts them off")
+          .formatted(plan, plan + 1);
     }
     return "an ONNX file, a file that is cut off?";
   }
@@ -136,17 +123,16 @@ final class PlanFile implements AutoCloseable {
       return name + " is a plan in a format that is not known here: only TensorRT can read it";
     }
     TensorRtMajor major = TensorRtMajor.of(built.get()).orElse(TensorRtMajor.HERE);
-    return name
-        + " was built by TensorRT "
-        + built.get()
-        + ", and is executed by "
-        + (options.versionCompatible() ? "that or a later version" : "that version alone")
-        + ", on a GPU with CUDA "
-        + major.cuda()
-        + " (its header does not tell for which GPUs); where another is installed: "
-        + PlanFailure.buildCommand(major, plan)
-        + ", or trtexec --onnx=model.onnx --saveEngine="
-        + plan;
+    return ("%s was built by TensorRT %s, and is executed by %s, on a GPU with CUDA %s"
+            + " (its header does not tell for which GPUs); where another is installed:"
+            + " %s, or trtexec --onnx=model.onnx --saveEngine=%s")
+        .formatted(
+            name,
+            built.get(),
+            options.versionCompatible() ? "that or a later version" : "that version alone",
+            major.cuda(),
+            PlanFailure.buildCommand(major, plan),
+            plan);
   }
 
   @Override

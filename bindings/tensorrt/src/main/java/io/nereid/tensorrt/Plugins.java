@@ -2,8 +2,6 @@ package io.nereid.tensorrt;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.lang.foreign.Arena;
-import java.lang.foreign.SymbolLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -23,8 +21,6 @@ public final class Plugins {
   /**
    * Loads those that were not loaded before; TensorRT finds what they register. Only after it was
    * given a logger.
-   *
-   * @param namedBy what names them, for messages
    */
   public static synchronized void load(List<Path> libraries, String namedBy) {
     for (Path library : libraries) {
@@ -41,7 +37,8 @@ public final class Plugins {
       Pointer handle =
           TensorRtLog.errorsOf(
               log, () -> nvinfer.getPluginRegistry().loadLibrary(library.toString()));
-      if ((handle == null || handle.isNull()) && !registersItself(library)) {
+      // Plugins of the older kind register themselves when their library is opened.
+      if ((handle == null || handle.isNull()) && !LibraryFinder.isOpened(library)) {
         throw new NereidException(
             StatusCode.FAILED_PRECONDITION,
             "TensorRT cannot load the plugins in "
@@ -50,20 +47,6 @@ public final class Plugins {
                 + (log.isEmpty() ? "expected a library that it or its loader accepts" : log));
       }
       LOADED.add(library);
-    }
-  }
-
-  /**
-   * Opens a library that lacks the functions by which TensorRT asks for plugins: those of the older
-   * kind register theirs when they are opened.
-   */
-  @SuppressWarnings("restricted")
-  private static boolean registersItself(Path library) {
-    try {
-      SymbolLookup.libraryLookup(library, Arena.global());
-      return true;
-    } catch (IllegalArgumentException e) {
-      return false;
     }
   }
 }

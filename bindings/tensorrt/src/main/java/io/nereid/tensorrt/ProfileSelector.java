@@ -21,11 +21,7 @@ final class ProfileSelector {
   private final List<EngineTensor> inputs;
   private final List<EngineProfile> profiles;
 
-  /**
-   * A selector among some of an engine's profiles.
-   *
-   * @param named numbers of profiles as the configuration writes them; empty: all
-   */
+  /** A selector among the profiles that the configuration names, or all where it names none. */
   ProfileSelector(String model, EngineDescription engine, List<String> named) {
     this.model = model;
     this.engine = engine;
@@ -44,40 +40,21 @@ final class ProfileSelector {
               .orElseThrow(() ->
                   new NereidException(
                       StatusCode.INVALID_ARGUMENT,
-                      "model '"
-                          + model
-                          + "': expected the number of a profile from 0 to "
-                          + (engine.profiles().size() - 1)
-                          + " in the instance group's profile, got '"
-                          + name
-                          + "'")));
+                      ("model '%s': expected the number of a profile from 0 to %s in"
+                              + " the instance group's profile, got '%s'")
+                          .formatted(model, engine.profiles().size() - 1, name))));
     }
     return chosen;
   }
 
-  /** The profiles that it chooses from. */
   List<EngineProfile> profiles() {
     return profiles;
   }
 
-  /** Throws when batches could have more rows than any of the profiles allows. */
   void checkBatchSize(ModelSpec spec) {
-    if (spec.maxBatchSize() == 0) {
-      return;
-    }
-    long most = FirstDimension.maxBatchSize(spec, engine, profiles);
-    if (spec.maxBatchSize() > most) {
-      throw new NereidException(
-          StatusCode.INVALID_ARGUMENT,
-          "model '"
-              + model
-              + "': expected a max_batch_size of at most "
-              + most
-              + ", which is what the profiles "
-              + profiles.stream().map(EngineProfile::index).toList()
-              + " of the instance group allow, got "
-              + spec.maxBatchSize());
-    }
+    List<Integer> numbers = profiles.stream().map(EngineProfile::index).toList();
+    FirstDimension.checkBatchSize(
+        spec, engine, profiles, "the profiles " + numbers + " of the instance group");
   }
 
   /**
@@ -125,31 +102,24 @@ final class ProfileSelector {
   }
 
   private String refusal(long[][] shapes, long[][] values) {
-    StringBuilder message = new StringBuilder("no optimization profile allows the shapes: got ");
+    List<String> got = new ArrayList<>();
     for (int i = 0; i < shapes.length; i++) {
-      message
-          .append(i == 0 ? "" : ", ")
-          .append(inputs.get(i).name())
-          .append(' ')
-          .append(Arrays.toString(shapes[i]));
-      if (values[i] != null) {
-        message.append(" holding ").append(Arrays.toString(values[i]));
-      }
+      got.add(text(inputs.get(i), Arrays.toString(shapes[i]), Arrays.toString(values[i])));
     }
+    List<String> expected = new ArrayList<>();
     for (EngineProfile profile : profiles) {
-      message.append(profile == profiles.getFirst() ? "; expected in profile " : "; in profile ");
-      message.append(profile.index());
+      List<String> ranges = new ArrayList<>();
       for (EngineTensor input : inputs) {
-        message
-            .append(input == inputs.getFirst() ? ": " : ", ")
-            .append(input.name())
-            .append(' ')
-            .append(profile.shapes().get(input.name()));
-        if (profile.values().containsKey(input.name())) {
-          message.append(" holding ").append(profile.values().get(input.name()));
-        }
+        String name = input.name();
+        ranges.add(text(input, "" + profile.shapes().get(name), "" + profile.values().get(name)));
       }
+      expected.add("in profile " + profile.index() + ": " + String.join(", ", ranges));
     }
-    return message.toString();
+    return "no optimization profile allows the shapes: got %s; expected %s"
+        .formatted(String.join(", ", got), String.join("; ", expected));
+  }
+
+  private static String text(EngineTensor input, String shape, String values) {
+    return input.name() + " " + shape + (values.equals("null") ? "" : " holding " + values);
   }
 }

@@ -1,13 +1,9 @@
 package io.nereid.tensorrt;
 
 import io.nereid.types.NereidException;
-import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.bytedeco.javacpp.BytePointer;
@@ -26,37 +22,15 @@ import org.bytedeco.tensorrt.nvonnxparser.IParserRefitter;
  * the plan lets be changed must be in the file: a mixture of old and new ones is no model. Runs on
  * the thread that loads the plan.
  */
-final class Refit {
+record Refit(String model, TensorRtOptions options, ICudaEngine engine) {
 
   /** The place of the deleting destructor of ONNX refitters, in TensorRT 10 and 11. */
   private static final int REFITTER_DESTRUCTOR = 6;
 
   private static final int SHOWN_NAMES = 3;
 
-  private final String model;
-  private final TensorRtOptions options;
-  private final ICudaEngine engine;
-  private final List<String> log;
-
-  private Refit(String model, TensorRtOptions options, ICudaEngine engine, List<String> log) {
-    this.model = model;
-    this.options = options;
-    this.engine = engine;
-    this.log = log;
-  }
-
-  /**
-   * Does it, where there is such a file.
-   *
-   * @param log gets what TensorRT logs as errors
-   * @throws NereidException when the file and the plan do not go together, or the plan has no
-   *     weights and there is no file
-   */
-  static void apply(String model, TensorRtOptions options, ICudaEngine engine, List<String> log) {
-    new Refit(model, options, engine, log).apply();
-  }
-
-  private void apply() {
+  /** Does it, where there is such a file; throws when the plan and the file do not fit. */
+  void apply() {
     boolean isRefittable = engine.isRefittable();
     if (options.weights().isEmpty()) {
       if (isRefittable) {
@@ -68,14 +42,12 @@ final class Refit {
     if (isRefittable) {
       apply(weights);
     } else if (weights.wanted()) {
-      throw PlanFailure.unusable(
-          model,
-          options.plan(),
-          TensorRtMajor.HERE,
-          "it was not built to take the weights of "
-              + weights.file().getFileName()
-              + ": rebuild it with --refit or --strip",
-          " --refit");
+      throw failure(
+          ("it was not built to take the weights of %s: rebuild it with --refit or --strip: %s"
+                  + " --refit")
+              .formatted(
+                  weights.file().getFileName(),
+                  PlanFailure.buildCommand(TensorRtMajor.HERE, options.plan())));
     } else {
       TensorRtLog.LOGGER.log(
           Level.DEBUG, "{0}: not used, the plan cannot be refitted", weights.file());
@@ -88,9 +60,8 @@ final class Refit {
       if (weights.isOnnx()) {
         applyOnnx(weights, refitter);
       } else {
-        try (SafeTensors file = new SafeTensors(weights.file());
-            Arena arena = Arena.ofConfined()) {
-          set(weights, file.tensors(), refitter, arena);
+        try (SafeTensors file = new SafeTensors(weights.file())) {
+          set(file, refitter);
           finish(weights, refitter);
         }
       }
@@ -100,13 +71,8 @@ final class Refit {
   }
 
   private IRefitter refitter() {
-    IRefitter refitter =
-        TensorRtLog.errorsOf(
-            log, () -> nvinfer.createInferRefitter(engine, TensorRtLog.instance()));
-    if (refitter == null || refitter.isNull()) {
-      throw failed("TensorRT cannot make a refitter");
-    }
-    return refitter;
+    return TensorRtLog.made(
+        () -> nvinfer.createInferRefitter(engine, TensorRtLog.instance()), "a refitter");
   }
 
   /** Refuses a plan that was stripped of its weights: nothing gives them back. */
@@ -125,9 +91,9 @@ final class Refit {
     }
     if (missing > 0) {
       throw failure(
-          "the plan was stripped of its weights: expected model.safetensors or model.onnx beside"
-              + " it, which has "
-              + what);
+          ("the plan was stripped of its weights: expected model.safetensors or"
+                  + " model.onnx beside it, which has %s")
+              .formatted(what));
     }
   }
 
@@ -136,19 +102,15 @@ final class Refit {
   private void applyOnnx(PlanWeights weights, IRefitter refitter) {
     TensorRtLibrary.load().loadParser();
     IParserRefitter parser =
-        TensorRtLog.errorsOf(
-            log, () -> nvonnxparser.createParserRefitter(refitter, TensorRtLog.instance()));
-    if (parser == null || parser.isNull()) {
-      throw failed("TensorRT cannot make a refitter of ONNX files");
-    }
+        TensorRtLog.made(
+            () -> nvonnxparser.createParserRefitter(refitter, TensorRtLog.instance()),
+            "a refitter of ONNX files");
     try {
       String path = weights.file().toString();
-      if (!TensorRtLog.errorsOf(log, () -> parser.refitFromFile(path))) {
+      if (!parser.refitFromFile(path)) {
         throw failure(
-            "TensorRT cannot take the weights of "
-                + path
-                + ": "
-                + NativeObjects.errors(parser.getNbErrors(), parser::getError));
+            "TensorRT cannot take the weights of %s: %s"
+                .formatted(path, NativeObjects.errors(parser.getNbErrors(), parser::getError)));
       }
       finish(weights, refitter);
     } finally {
@@ -158,79 +120,49 @@ final class Refit {
 
   // ---- From a file of safetensors --------------------------------------------------------------
 
-  private void set(
-      PlanWeights weights,
-      Map<String, SafeTensors.Stored> stored,
-      IRefitter refitter,
-      Arena arena) {
+  private void set(SafeTensors file, IRefitter refitter) {
     List<String> wanted = names(refitter, false);
-    List<String> missing = wanted.stream().filter(name -> !stored.containsKey(name)).toList();
-    TreeSet<String> others = new TreeSet<>(stored.keySet());
+    List<String> missing =
+        wanted.stream().filter(name -> !file.tensors().containsKey(name)).toList();
+    TreeSet<String> others = new TreeSet<>(file.tensors().keySet());
     wanted.forEach(others::remove);
+    String unused = shown(List.copyOf(others));
     if (!missing.isEmpty()) {
       throw failure(
-          "expected in "
-              + weights.file().getFileName()
-              + " the weights "
-              + shown(missing)
-              + (others.isEmpty() ? "" : ", which has " + shown(List.copyOf(others)) + " instead")
-              + ": their names are those of the network, as in its ONNX file");
+          ("expected in %s the weights %s%s: their names are those of the network, as in its ONNX"
+                  + " file")
+              .formatted(
+                  file.name(),
+                  shown(missing),
+                  others.isEmpty() ? "" : ", which has " + unused + " instead"));
     }
-    for (String name : wanted) {
-      set(name, weights, stored.get(name), refitter, arena);
-    }
+    wanted.forEach(name -> set(name, file, refitter));
     if (!others.isEmpty()) {
-      TensorRtLog.LOGGER.log(
-          Level.INFO,
-          "{0}: the plan has no use for {1}",
-          weights.file(),
-          shown(List.copyOf(others)));
+      TensorRtLog.LOGGER.log(Level.INFO, "{0}: the plan has no use for {1}", file.name(), unused);
     }
   }
 
-  private void set(
-      String name,
-      PlanWeights weights,
-      SafeTensors.Stored stored,
-      IRefitter refitter,
-      Arena arena) {
+  private void set(String name, SafeTensors file, IRefitter refitter) {
+    SafeTensors.Stored stored = file.tensors().get(name);
     Weights prototype = refitter.getWeightsPrototype(name);
     DataType type = prototype.type();
     EngineType expected = EngineType.ofNumber(type.value);
-    if (stored.engineType() != expected || stored.count() != prototype.count()) {
+    if (stored.type().engineType() != expected || stored.count() != prototype.count()) {
       throw failure(
-          "expected "
-              + prototype.count()
-              + " values of "
-              + (expected == null ? type : expected)
-              + " as '"
-              + name
-              + "' in "
-              + weights.file().getFileName()
-              + ", got "
-              + stored.count()
-              + " of "
-              + stored.type()
-              + " (shape "
-              + stored.shape()
-              + ")");
+          "expected %s values of %s as '%s' in %s, got %s of %s (shape %s)"
+              .formatted(
+                  prototype.count(),
+                  expected == null ? type : expected,
+                  name,
+                  file.name(),
+                  stored.count(),
+                  stored.type(),
+                  stored.shape()));
     }
     Weights given =
-        new Weights()
-            .type(type)
-            .values(NativePointer.of(aligned(stored, expected, arena)))
-            .count(stored.count());
-    if (!TensorRtLog.errorsOf(log, () -> refitter.setNamedWeights(name, given))) {
-      throw failed("TensorRT does not take the weights '" + name + "'");
-    }
-  }
-
-  /** The file's own memory, unless a header of an odd size has moved what follows. */
-  private static MemorySegment aligned(SafeTensors.Stored stored, EngineType type, Arena arena) {
-    MemorySegment bytes = stored.bytes();
-    return bytes.address() % type.byteSize() == 0
-        ? bytes
-        : arena.allocate(bytes.byteSize(), type.byteSize()).copyFrom(bytes);
+        new Weights().type(type).values(NativePointer.of(file.read(stored))).count(stored.count());
+    TensorRtLog.require(
+        () -> refitter.setNamedWeights(name, given), "take the weights '" + name + "'");
   }
 
   // ---- Both ------------------------------------------------------------------------------------
@@ -241,9 +173,8 @@ final class Refit {
     if (!missing.isEmpty()) {
       throw failure(weights.file().getFileName() + " lacks weights of the plan: " + shown(missing));
     }
-    if (!TensorRtLog.errorsOf(log, refitter::refitCudaEngine)) {
-      throw failed("TensorRT cannot give the engine the weights of " + weights.file());
-    }
+    TensorRtLog.require(
+        refitter::refitCudaEngine, "give the engine the weights of " + weights.file());
   }
 
   /** The names of weights that can be changed, or of those of them that are missing. */
@@ -274,12 +205,5 @@ final class Refit {
 
   private NereidException failure(String what) {
     return PlanFailure.unusableWeights(model, options.plan(), what);
-  }
-
-  private NereidException failed(String what) {
-    String said = String.join("; ", log);
-    return new NereidException(
-        PlanFailure.isOutOfMemory(said) ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
-        "model '" + model + "' (" + options.plan() + "): " + what + ": " + said);
   }
 }

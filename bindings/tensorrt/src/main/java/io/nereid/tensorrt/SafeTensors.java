@@ -24,15 +24,18 @@ import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.json.JsonFactory;
 
 /**
- * A file of weights in the format of safetensors, mapped until this is closed: the size of a
- * header, the header in JSON, and the bytes of the tensors one after another. A file that leaves
- * bytes out, or has a tensor of another size than its shape, is refused as a whole. One thread uses
- * it; the tensors' memory is that of the file.
+ * A file of weights in the format of safetensors: the size of a header, the header in JSON, and the
+ * bytes of the tensors one after another. A file that leaves bytes out, or has a tensor of another
+ * size than its shape, is refused as a whole. The file is read and not mapped, as memory of a file
+ * that someone cuts meanwhile ends the process. One thread uses it; the tensors that were read are
+ * in its memory until it is closed.
  */
 final class SafeTensors implements AutoCloseable {
 
-  /** The format's own limit. */
   private static final long MAX_HEADER_BYTES = 100_000_000;
+
+  /** A buffer of Java ends at 2 GiB. */
+  private static final long CHUNK_BYTES = 1L << 30;
 
   private static final int MAX_DEPTH = 8;
   private static final int MAX_NAME_LENGTH = 4095; // TensorRT's
@@ -53,7 +56,7 @@ final class SafeTensors implements AutoCloseable {
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** The format's types: the bytes of an element, and TensorRT's type; null: it has none. */
-  private enum Type {
+  enum Type {
     F64(8, null),
     F32(4, EngineType.FLOAT),
     F16(2, EngineType.HALF),
@@ -77,65 +80,88 @@ final class SafeTensors implements AutoCloseable {
       this.byteSize = byteSize;
       this.engineType = engineType;
     }
+
+    EngineType engineType() {
+      return engineType;
+    }
   }
 
-  /**
-   * A tensor of the file.
-   *
-   * @param type as the file calls it
-   * @param engineType TensorRT's; null: it has none
-   * @param count its elements
-   * @param bytes where they are
-   */
-  record Stored(
-      String type, EngineType engineType, List<Long> shape, long count, MemorySegment bytes) {}
+  /** A tensor of the file, whose bytes begin and end that far behind the header. */
+  record Stored(String name, Type type, List<Long> shape, long begin, long end) {
 
-  /** The header's entry of a tensor. */
-  private record Entry(String name, Type type, List<Long> shape, long begin, long end) {}
+    long count() {
+      return (end - begin) / type.byteSize;
+    }
+  }
 
   private final Path file;
-  private final Arena arena = Arena.ofShared();
+  private final FileChannel channel;
+  private final Arena arena = Arena.ofConfined();
+  private final long fileBytes;
+  private final long dataAt;
   private final Map<String, Stored> tensors = new HashMap<>();
 
   /**
-   * Maps a file and reads its header.
+   * Opens a file and reads its header.
    *
    * @throws NereidException {@link StatusCode#INVALID_ARGUMENT} when it is no such file
    */
   SafeTensors(Path file) {
     this.file = file;
-    boolean open = false;
-    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-      read(channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena));
-      open = true;
+    try (Undo undo = new Undo()) {
+      undo.add(arena::close);
+      channel = undo.add(FileChannel.open(file, StandardOpenOption.READ));
+      fileBytes = channel.size();
+      dataAt = readHeader();
+      undo.forget();
     } catch (IOException e) {
-      throw new NereidException(StatusCode.NOT_FOUND, "cannot read the weights in " + file, e);
-    } finally {
-      if (!open) {
-        arena.close();
-      }
+      throw unreadable(e);
     }
   }
 
-  /** All tensors by their names. */
+  Path name() {
+    return file.getFileName();
+  }
+
   Map<String, Stored> tensors() {
-    return Map.copyOf(tensors);
+    return tensors;
   }
 
-  private void read(MemorySegment all) {
-    if (all.byteSize() < Long.BYTES) {
-      throw wrong("the size of a header in 8 bytes", all.byteSize() + " bytes");
+  MemorySegment read(Stored tensor) {
+    return read(dataAt + tensor.begin, tensor.end - tensor.begin);
+  }
+
+  private MemorySegment read(long from, long byteSize) {
+    MemorySegment bytes = arena.allocate(byteSize, Long.BYTES);
+    try {
+      for (long at = 0; at < byteSize; ) {
+        long size = Math.min(CHUNK_BYTES, byteSize - at);
+        int read = channel.read(bytes.asSlice(at, size).asByteBuffer(), from + at);
+        if (read < 0) {
+          throw wrong(fileBytes + " bytes", from + at + " (was the file cut off meanwhile?)");
+        }
+        at += read;
+      }
+      return bytes;
+    } catch (IOException e) {
+      throw unreadable(e);
     }
-    long headerBytes = all.get(LONG, 0);
-    long rest = all.byteSize() - Long.BYTES;
-    if (headerBytes < 2 || headerBytes > Math.min(rest, MAX_HEADER_BYTES)) {
+  }
+
+  /** Returns where the tensors begin. */
+  private long readHeader() {
+    if (fileBytes < Long.BYTES) {
+      throw wrong("the size of a header in 8 bytes", fileBytes + " bytes");
+    }
+    long headerBytes = read(0, Long.BYTES).get(LONG, 0);
+    long most = Math.min(fileBytes - Long.BYTES, MAX_HEADER_BYTES);
+    if (headerBytes < 2 || headerBytes > most) {
       throw wrong(
-          "a header of at most " + Math.min(rest, MAX_HEADER_BYTES) + " bytes",
-          "one of " + Long.toUnsignedString(headerBytes));
+          "a header of at most " + most + " bytes", "one of " + Long.toUnsignedString(headerBytes));
     }
-    byte[] header = all.asSlice(Long.BYTES, headerBytes).toArray(ValueLayout.JAVA_BYTE);
-    MemorySegment bytes = all.asSlice(Long.BYTES + headerBytes);
-    List<Entry> entries = new ArrayList<>();
+    byte[] header = read(Long.BYTES, headerBytes).toArray(ValueLayout.JAVA_BYTE);
+    long dataBytes = fileBytes - Long.BYTES - headerBytes;
+    List<Stored> entries = new ArrayList<>();
     try (JsonParser json = JSON.createParser(ObjectReadContext.empty(), header)) {
       expect(json.nextToken() == JsonToken.START_OBJECT, "an object", json);
       while (json.nextToken() != JsonToken.END_OBJECT) {
@@ -151,18 +177,20 @@ final class SafeTensors implements AutoCloseable {
     } catch (JacksonException e) {
       throw wrong("a header in JSON", e.getOriginalMessage());
     }
-    entries.sort(Comparator.comparingLong(Entry::begin).thenComparingLong(Entry::end));
+    entries.sort(Comparator.comparingLong(Stored::begin).thenComparingLong(Stored::end));
     long end = 0;
-    for (Entry entry : entries) {
-      add(entry, end, bytes);
+    for (Stored entry : entries) {
+      check(entry, end, dataBytes);
+      tensors.put(entry.name, entry);
       end = entry.end;
     }
-    if (end != bytes.byteSize()) {
-      throw wrong(end + " bytes of tensors", bytes.byteSize() + " (is the file cut off?)");
+    if (end != dataBytes) {
+      throw wrong(end + " bytes of tensors", dataBytes + " (is the file cut off?)");
     }
+    return Long.BYTES + headerBytes;
   }
 
-  private Entry entry(String name, JsonParser json) {
+  private Stored entry(String name, JsonParser json) {
     expect(json.currentToken() == JsonToken.START_OBJECT, "an object for '" + name + "'", json);
     String type = null;
     List<Long> shape = null;
@@ -185,7 +213,7 @@ final class SafeTensors implements AutoCloseable {
     }
     for (Type one : Type.values()) {
       if (one.name().equals(type)) {
-        return new Entry(name, one, shape, offsets.get(0), offsets.get(1));
+        return new Stored(name, one, shape, offsets.get(0), offsets.get(1));
       }
     }
     throw wrong("a dtype such as F32 of '" + name + "'", "'" + type + "'");
@@ -202,30 +230,19 @@ final class SafeTensors implements AutoCloseable {
     return List.copyOf(numbers);
   }
 
-  private void add(Entry entry, long begin, MemorySegment bytes) {
-    long count = 1;
+  private void check(Stored entry, long begin, long dataBytes) {
+    long end;
     try {
-      for (long size : entry.shape) {
-        count = Math.multiplyExact(count, size);
-      }
-      count = Math.multiplyExact(count, entry.type.byteSize) / entry.type.byteSize;
+      long count = entry.shape.stream().reduce(1L, Math::multiplyExact);
+      end = Math.addExact(begin, Math.multiplyExact(count, entry.type.byteSize));
     } catch (ArithmeticException e) {
       throw wrong("a shape that fits into memory for '" + entry.name + "'", "" + entry.shape);
     }
-    long end = begin + count * entry.type.byteSize;
-    if (entry.begin != begin || entry.end != end || end > bytes.byteSize()) {
+    if (entry.begin != begin || entry.end != end || end > dataBytes) {
       throw wrong(
-          "'" + entry.name + "' of shape " + entry.shape + " at [" + begin + ", " + end + "]",
-          "[" + entry.begin + ", " + entry.end + "] of " + bytes.byteSize() + " bytes");
+          "'%s' of shape %s at [%s, %s]".formatted(entry.name, entry.shape, begin, end),
+          "[%s, %s] of %s bytes".formatted(entry.begin, entry.end, dataBytes));
     }
-    tensors.put(
-        entry.name,
-        new Stored(
-            entry.type.name(),
-            entry.type.engineType,
-            entry.shape,
-            count,
-            bytes.asSlice(begin, end - begin)));
   }
 
   private void expect(boolean isSo, String what, JsonParser json) {
@@ -240,8 +257,15 @@ final class SafeTensors implements AutoCloseable {
         file + " is no file of safetensors: expected " + expected + ", got " + got);
   }
 
+  private NereidException unreadable(IOException cause) {
+    return new NereidException(StatusCode.NOT_FOUND, "cannot read the weights in " + file, cause);
+  }
+
   @Override
   public void close() {
-    arena.close();
+    try (Undo all = new Undo()) {
+      all.add(arena::close);
+      all.add(channel);
+    }
   }
 }

@@ -2,7 +2,6 @@ package io.nereid.tensorrt;
 
 import io.nereid.model.Backend;
 import io.nereid.model.BackendInstance;
-import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelContext;
 import io.nereid.model.ModelSignature;
@@ -21,7 +20,6 @@ public final class TensorRtBackend implements Backend {
   /** The name by which models ask for this backend. */
   public static final String NAME = "tensorrt";
 
-  /** A version of a model. */
   private record Served(String model, long version) {}
 
   /** All instances that are open, for statistics. */
@@ -64,7 +62,9 @@ public final class TensorRtBackend implements Backend {
     TensorRtOptions options = TensorRtOptions.of(spec);
     Optional<TensorRtVersion> built = PlanFile.builtBy(spec.name(), options);
     Optional<OtherMajor> other =
-        built.filter(by -> by.major() == OtherMajor.number()).flatMap(by -> OtherMajor.find());
+        built
+            .filter(by -> by.major() == OtherMajor.MAJOR.number())
+            .flatMap(by -> OtherMajor.find());
     boolean movable = options.versionCompatible();
     Optional<OtherMajor> chosen = other.filter(there -> !movable || there.missing().isEmpty());
     Optional<?> missing = chosen.isPresent() ? chosen.get().missing() : TensorRtLibrary.missing();
@@ -138,10 +138,8 @@ public final class TensorRtBackend implements Backend {
   private static Gpu firstDevice(ModelSpec spec) {
     int number =
         spec.instanceGroups().stream()
-            .map(InstanceGroup::devices)
-            .filter(devices -> !devices.isEmpty())
+            .flatMap(group -> group.devices().stream())
             .findFirst()
-            .map(List::getFirst)
             .orElse(0);
     return TensorRtLibrary.load().cuda().device(number);
   }
@@ -156,22 +154,16 @@ public final class TensorRtBackend implements Backend {
             .orElseThrow(() ->
                 new NereidException(
                     StatusCode.INVALID_ARGUMENT,
-                    "instance group '"
-                        + placement.group().name()
-                        + "' is of the kind "
-                        + placement.group().kind()
-                        + ", and plans run on GPUs alone: expected KIND_GPU or KIND_AUTO"));
+                    ("instance group '%s' is of the kind %s, and plans run on GPUs"
+                            + " alone: expected KIND_GPU or KIND_AUTO")
+                        .formatted(placement.group().name(), placement.group().kind())));
     TensorRtOptions options = TensorRtOptions.of(spec);
     Engines.Use use =
         Engines.use(spec.name(), options, TensorRtLibrary.load().cuda().device(device));
-    boolean opened = false;
-    try {
+    try (Undo undo = new Undo()) {
+      undo.add(use);
       new EngineSignature(spec.name(), use.engine().description()).check(spec);
-      opened = true;
-    } finally {
-      if (!opened) {
-        use.close();
-      }
+      undo.forget();
     }
     TensorRtInstance instance = new TensorRtInstance(context, options, use, OPEN::remove);
     OPEN.put(instance, new Served(spec.name(), spec.version()));

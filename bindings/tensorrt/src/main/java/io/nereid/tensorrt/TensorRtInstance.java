@@ -8,11 +8,8 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.tensor.DeviceMemory;
-import io.nereid.tensor.Tensor;
 import io.nereid.tensorrt.EngineDescription.EngineProfile;
 import io.nereid.tensorrt.EngineDescription.ProfileRange;
-import io.nereid.types.NereidException;
-import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -31,7 +28,6 @@ import org.bytedeco.cuda.global.cudart;
  */
 final class TensorRtInstance implements BackendInstance {
 
-  private final String title;
   private final Engines.Use use;
   private final TensorRtOptions options;
   private final Consumer<TensorRtInstance> closed;
@@ -71,7 +67,7 @@ final class TensorRtInstance implements BackendInstance {
     gathered = spec.isGathered();
     Engine engine = use.engine();
     EngineDescription description = engine.description();
-    title = "model '" + spec.name() + "', instance " + model.instanceIndex();
+    String title = "model '" + spec.name() + "', instance " + model.instanceIndex();
     try (Undo undo = new Undo()) {
       undo.add(use);
       selector =
@@ -140,26 +136,13 @@ final class TensorRtInstance implements BackendInstance {
         long most = FirstDimension.of(spec, name).largest(spec.maxBatchSize(), max.getFirst());
         largest[i][0] = Math.max(least, most);
       }
-      long byteSize = byteSize(input, largest[i]);
-      bindings.ensure(input, byteSize);
+      bindings.ensure(input, input.byteSize(largest[i]));
       ProfileRange values = profile.values().get(input.tensor().name());
       if (values != null) {
-        Binding.write(input.tensor().type().dataType(), input.host(byteSize), values.max());
+        input.write(values.max());
       }
     }
     context.prepare(largest);
-  }
-
-  private static long byteSize(Binding input, long[] shape) {
-    try {
-      return input.byteSize(shape);
-    } catch (ArithmeticException e) {
-      throw new NereidException(
-          StatusCode.RESOURCE_EXHAUSTED,
-          "the engine's profiles allow more bytes for "
-              + input.tensor().title()
-              + " than a number can hold: name a smaller profile in the instance group");
-    }
   }
 
   private Optional<String> graphObstacle() {
@@ -228,19 +211,14 @@ final class TensorRtInstance implements BackendInstance {
     return outputShapes;
   }
 
-  private static Tensor input(Batch batch, int request, Binding input) {
-    return batch.request(request).input(input.tensor().name());
-  }
-
   private long[][] inputShapes(Batch batch) {
     long[][] sizes = new long[bindings.inputs().size()][];
     for (int i = 0; i < sizes.length; i++) {
       String name = bindings.inputs().get(i).tensor().name();
-      if (gathered) {
-        sizes[i] = batch.inputShape(name);
-        continue;
-      }
-      sizes[i] = shapes.get(i).of(batch.request(0).inputShape(name), batch.size());
+      sizes[i] =
+          gathered
+              ? batch.inputShape(name)
+              : shapes.get(i).of(batch.request(0).inputShape(name), batch.size());
     }
     return sizes;
   }
@@ -259,7 +237,7 @@ final class TensorRtInstance implements BackendInstance {
         } else {
           fetch(batch.request(0), input, host);
         }
-        values[i] = Binding.values(input.tensor().type().dataType(), host);
+        values[i] = input.values(byteSize);
       }
     }
     return values;
@@ -302,7 +280,7 @@ final class TensorRtInstance implements BackendInstance {
       MemorySegment gathered = input.host(byteSize);
       long offset = 0;
       for (int i = 0; i < batch.requestCount(); i++) {
-        MemorySegment part = input(batch, i, input).segment();
+        MemorySegment part = batch.request(i).input(input.tensor().name()).segment();
         MemorySegment.copy(part, 0, gathered, offset, part.byteSize());
         offset += part.byteSize();
       }
@@ -343,7 +321,7 @@ final class TensorRtInstance implements BackendInstance {
   @Override
   public MemoryUsage memoryUsage() {
     // Instances are added up, and the engine's weights are there once.
-    long weights = use.isTeller() ? use.engine().planBytes() : 0;
+    long weights = use.isTeller() ? use.engine().weightBytes() : 0;
     return new MemoryUsage(weights, deviceBytes, 0);
   }
 

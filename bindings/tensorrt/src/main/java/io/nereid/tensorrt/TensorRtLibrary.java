@@ -27,7 +27,6 @@ public final class TensorRtLibrary {
 
   private static final String SWITCH = "org.bytedeco.javacpp.loadlibraries";
 
-  /** The one of this process. */
   private static final OneAttempt<TensorRtLibrary> LOADED =
       new OneAttempt<>(() -> open(CudaRuntime.load()));
 
@@ -75,10 +74,7 @@ public final class TensorRtLibrary {
     return location;
   }
 
-  /**
-   * Loads TensorRT's own plugins, once; {@code org.bytedeco.tensorrt.global.nvinfer_plugin} can be
-   * used afterwards.
-   */
+  /** Loads TensorRT's own plugins, once; JavaCPP's {@code nvinfer_plugin} is usable then. */
   public synchronized void loadPlugins() {
     finder.load(PLUGINS, RESOURCES + PLUGINS, PLACES);
     initialize(nvinfer_plugin.class, PLUGINS);
@@ -97,10 +93,7 @@ public final class TensorRtLibrary {
     pluginsRegistered = true;
   }
 
-  /**
-   * Loads the parser of ONNX files, once; {@code org.bytedeco.tensorrt.global.nvonnxparser} can be
-   * used afterwards.
-   */
+  /** Loads the parser of ONNX files, once; JavaCPP's {@code nvonnxparser} is usable then. */
   public synchronized void loadParser() {
     loadPlugins();
     finder.load(PARSER, RESOURCES + PARSER, PLACES);
@@ -117,14 +110,8 @@ public final class TensorRtLibrary {
     if (version.major() != oldest.major() || version.compareTo(oldest) < 0) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
-          "TensorRT from "
-              + location
-              + " is "
-              + version
-              + ", expected "
-              + oldest
-              + " or a newer one of TensorRT "
-              + oldest.major());
+          "TensorRT from %s is %s, expected %s or a newer one of TensorRT %s"
+              .formatted(location, version, oldest, oldest.major()));
     }
     return new TensorRtLibrary(cuda, finder, location, version);
   }
@@ -143,10 +130,6 @@ public final class TensorRtLibrary {
   }
 
   private static void initialize(Class<?> type, String what) {
-    try {
-      Class.forName(type.getName(), true, type.getClassLoader());
-    } catch (ClassNotFoundException | LinkageError e) {
-      throw new NereidException(StatusCode.UNAVAILABLE, what + " is there but unusable", e);
-    }
+    LibraryFinder.initialize(type.getName(), type.getClassLoader(), what);
   }
 }

@@ -1,9 +1,14 @@
 package io.nereid.tensorrt;
 
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.ILogger.Severity;
 
@@ -46,24 +51,45 @@ final class TensorRtLog {
     }
   }
 
+  /** Throws unless a call of TensorRT tells that it succeeded. */
+  static void require(BooleanSupplier call, String what) {
+    List<String> log = new ArrayList<>();
+    if (!errorsOf(log, call::getAsBoolean)) {
+      throw failure(what, log);
+    }
+  }
+
+  /** Returns the object that TensorRT makes; it hands out null when it cannot. */
+  static <T extends Pointer> T made(Supplier<T> making, String what) {
+    List<String> log = new ArrayList<>();
+    T made = errorsOf(log, making);
+    if (Pointer.isNull(made)) {
+      throw failure("make " + what, log);
+    }
+    return made;
+  }
+
+  /** A failure of TensorRT's, with its reasons. */
+  static NereidException failure(String what, List<String> log) {
+    String all = log.isEmpty() ? "it did not say why" : String.join("; ", log);
+    return new NereidException(
+        isOutOfMemory(all) ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
+        "TensorRT cannot " + what + ": " + all);
+  }
+
+  /** True if what TensorRT logged says that memory of the device ran out. */
+  static boolean isOutOfMemory(String log) {
+    return log.contains("OutOfMemory")
+        || log.contains("Requested amount of GPU memory")
+        || log.contains("out of memory");
+  }
+
   private static void log(Severity severity, String message) {
+    Level level = LoggerObject.level(severity);
     List<String> errors = ERRORS.get();
-    if (errors != null && isError(severity) && errors.size() < MAX_LINES) {
+    if (errors != null && level == Level.ERROR && errors.size() < MAX_LINES) {
       errors.add(message);
     }
-    LOGGER.log(level(severity), () -> "TensorRT: " + message);
-  }
-
-  private static boolean isError(Severity severity) {
-    return severity == Severity.kINTERNAL_ERROR || severity == Severity.kERROR;
-  }
-
-  private static Level level(Severity severity) {
-    return switch (severity) {
-      case kINTERNAL_ERROR, kERROR -> Level.ERROR;
-      case kWARNING -> Level.WARNING;
-      case kINFO -> Level.DEBUG;
-      case kVERBOSE -> Level.TRACE;
-    };
+    LOGGER.log(level, () -> "TensorRT: " + message);
   }
 }

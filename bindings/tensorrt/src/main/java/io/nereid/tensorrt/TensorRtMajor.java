@@ -2,7 +2,6 @@ package io.nereid.tensorrt;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.ArrayList;
@@ -32,36 +31,6 @@ public enum TensorRtMajor {
   /** The one that JavaCPP's classes in this class loader are for. */
   public static final TensorRtMajor HERE = has("setShapeValues") ? TEN : ELEVEN;
 
-  private static final MethodHandle SET_VALUES =
-      find(
-          IOptimizationProfile.class,
-          HERE == TEN ? "setShapeValues" : "setShapeValuesV2",
-          boolean.class,
-          String.class,
-          OptProfileSelector.class,
-          HERE == TEN ? int[].class : long[].class,
-          int.class);
-  private static final MethodHandle VALUES =
-      find(
-          ICudaEngine.class,
-          HERE == TEN ? "getProfileTensorValues" : "getProfileTensorValuesV2",
-          HERE == TEN ? IntPointer.class : LongPointer.class,
-          String.class,
-          int.class,
-          OptProfileSelector.class);
-  private static final MethodHandle SET_STREAMS =
-      find(
-          IBuilderConfig.class,
-          "setMaxAuxStreams",
-          HERE == TEN ? void.class : boolean.class,
-          int.class);
-
-  /** Version 11 tells figures of an engine by their numbers. */
-  private static final Optional<MethodHandle> STATISTIC =
-      HERE == TEN
-          ? Optional.empty()
-          : Optional.of(find(ICudaEngine.class, "getEngineStat", long.class, int.class));
-
   private static final int STRIPPED_WEIGHTS = 1;
 
   private final int number;
@@ -79,7 +48,6 @@ public enum TensorRtMajor {
     return Arrays.stream(values()).filter(one -> one.number == version.major()).findFirst();
   }
 
-  /** The major version of the CUDA that it is built for. */
   int cuda() {
     return cuda;
   }
@@ -99,7 +67,6 @@ public enum TensorRtMajor {
     return "lib" + name + ".so." + number;
   }
 
-  /** The file of CUDA's runtime library that TensorRT of this version is built for. */
   String cudaRuntime() {
     return "libcudart.so." + cuda;
   }
@@ -139,10 +106,7 @@ public enum TensorRtMajor {
     return this == TEN ? 9 : 7;
   }
 
-  /**
-   * Returns true if every network has the types that it is written with, and no precision is
-   * chosen.
-   */
+  /** True if every network has the types that it is written with: no precision is chosen. */
   public boolean isAlwaysStronglyTyped() {
     return this == ELEVEN;
   }
@@ -157,7 +121,11 @@ public enum TensorRtMajor {
       IOptimizationProfile profile, String input, OptProfileSelector which, long[] values) {
     Object typed =
         HERE == TEN ? Arrays.stream(values).mapToInt(Math::toIntExact).toArray() : values;
-    return (boolean) invoke(SET_VALUES, profile, input, which, typed, values.length);
+    MethodType type =
+        MethodType.methodType(
+            boolean.class, String.class, OptProfileSelector.class, typed.getClass(), int.class);
+    String name = HERE == TEN ? "setShapeValues" : "setShapeValuesV2";
+    return (boolean) call(name, type, profile, input, which, typed, values.length);
   }
 
   /**
@@ -166,7 +134,11 @@ public enum TensorRtMajor {
    */
   public static long[] shapeValues(
       ICudaEngine engine, String input, int profile, OptProfileSelector which, int count) {
-    Object values = invoke(VALUES, engine, input, profile, which);
+    Class<?> told = HERE == TEN ? IntPointer.class : LongPointer.class;
+    MethodType type =
+        MethodType.methodType(told, String.class, int.class, OptProfileSelector.class);
+    String name = HERE == TEN ? "getProfileTensorValues" : "getProfileTensorValuesV2";
+    Object values = call(name, type, engine, input, profile, which);
     long[] copy = new long[count];
     if (values instanceof IntPointer ints && !ints.isNull()) {
       Arrays.setAll(copy, ints::get);
@@ -180,12 +152,14 @@ public enum TensorRtMajor {
 
   /** Bytes of the weights that a plan was stripped of; -1: none, or this version does not tell. */
   static long strippedBytes(ICudaEngine engine) {
-    return STATISTIC.isEmpty() ? -1 : (long) invoke(STATISTIC.get(), engine, STRIPPED_WEIGHTS);
+    MethodType type = MethodType.methodType(long.class, int.class);
+    return HERE == TEN ? -1 : (long) call("getEngineStat", type, engine, STRIPPED_WEIGHTS);
   }
 
   /** Limits the streams that an engine uses beside the caller's. */
   public static void setAuxiliaryStreams(IBuilderConfig config, int count) {
-    invoke(SET_STREAMS, config, count);
+    Class<?> result = HERE == TEN ? void.class : boolean.class;
+    call("setMaxAuxStreams", MethodType.methodType(result, int.class), config, count);
   }
 
   private static boolean has(String method) {
@@ -193,19 +167,13 @@ public enum TensorRtMajor {
         .anyMatch(one -> one.getName().equals(method));
   }
 
-  private static MethodHandle find(
-      Class<?> owner, String name, Class<?> result, Class<?>... parameters) {
+  /** Calls a method that JavaCPP's classes for one of the two have with another type or name. */
+  private static Object call(String name, MethodType type, Object object, Object... arguments) {
     try {
       return MethodHandles.publicLookup()
-          .findVirtual(owner, name, MethodType.methodType(result, parameters));
-    } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("JavaCPP's TensorRT lacks " + owner + "." + name, e);
-    }
-  }
-
-  private static Object invoke(MethodHandle method, Object... arguments) {
-    try {
-      return method.invokeWithArguments(arguments);
+          .findVirtual(object.getClass(), name, type)
+          .bindTo(object)
+          .invokeWithArguments(arguments);
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable t) {

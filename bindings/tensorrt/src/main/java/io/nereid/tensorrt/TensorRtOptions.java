@@ -3,9 +3,7 @@ package io.nereid.tensorrt;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.io.File;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,11 +38,11 @@ record TensorRtOptions(
     Optional<PlanWeights> weights,
     List<Path> plugins) {
 
-  /** The priority of streams, as the device orders them. */
+  /** The priority of streams, in Triton's words but for {@code PRIORITY_} before them. */
   enum Priority {
-    LOW,
+    MIN,
     DEFAULT,
-    HIGH
+    MAX
   }
 
   static final String MODEL_PATH = "model_path";
@@ -55,15 +53,7 @@ record TensorRtOptions(
   static final String PLUGINS_VARIABLE = "NEREID_TENSORRT_PLUGINS";
   static final String PLUGINS_NAMED_BY = PLUGINS_VARIABLE + " or -D" + PLUGINS_PROPERTY;
 
-  static final int DEFAULT_GRAPH_LIMIT = 32;
-  static final int DEFAULT_BATCHES_IN_FLIGHT = 2;
-  static final long DEFAULT_COPY_THRESHOLD_BYTES = 64 << 10;
-  static final long DEFAULT_SPIN_US = 100;
   private static final String AUTOMATIC = "auto";
-
-  TensorRtOptions {
-    plugins = List.copyOf(plugins);
-  }
 
   static TensorRtOptions of(ModelSpec spec) {
     Reader reader = new Reader(spec.name(), spec.parameters());
@@ -72,18 +62,18 @@ record TensorRtOptions(
     return new TensorRtOptions(
         reader.plan(),
         reader.bool("optimization.cuda.graphs", false),
-        (int) reader.number("graph_limit", DEFAULT_GRAPH_LIMIT, 0, 1024),
-        (int) reader.number("batches_in_flight", DEFAULT_BATCHES_IN_FLIGHT, 1, 8),
-        reader.number("copy_threshold_bytes", DEFAULT_COPY_THRESHOLD_BYTES, 0, 1L << 40),
+        (int) reader.number("graph_limit", 32, 0, 1024),
+        (int) reader.number("batches_in_flight", 2, 1, 8),
+        reader.number("copy_threshold_bytes", 64 << 10, 0, 1L << 40),
         reader.bool("optimization.cuda.busy_wait_events", false)
             ? Long.MAX_VALUE / 1000
-            : reader.number("spin_us", DEFAULT_SPIN_US, 0, 1_000_000),
+            : reader.number("spin_us", 100, 0, 1_000_000),
         reader.priority(),
         reader.bool("version_compatible", false),
         !weights.isEmpty(),
         automatic ? -1 : reader.number("weight_streaming_bytes", 0, 0, Long.MAX_VALUE),
         reader.weights(),
-        reader.plugins());
+        LibraryFinder.paths(PLUGINS_PROPERTY, PLUGINS_VARIABLE));
   }
 
   private record Reader(String model, Map<String, String> parameters) {
@@ -123,19 +113,17 @@ record TensorRtOptions(
       return number;
     }
 
-    /** In Triton's words. */
     Priority priority() {
       String text = text("optimization.priority", "PRIORITY_DEFAULT");
-      return switch (text) {
-        case "PRIORITY_MAX" -> Priority.HIGH;
-        case "PRIORITY_MIN" -> Priority.LOW;
-        case "PRIORITY_DEFAULT" -> Priority.DEFAULT;
-        default ->
-            throw invalid(
-                "optimization.priority",
-                "PRIORITY_MAX, PRIORITY_DEFAULT or PRIORITY_MIN",
-                "'" + text + "'");
-      };
+      for (Priority priority : Priority.values()) {
+        if (text.equals("PRIORITY_" + priority)) {
+          return priority;
+        }
+      }
+      throw invalid(
+          "optimization.priority",
+          "PRIORITY_MAX, PRIORITY_DEFAULT or PRIORITY_MIN",
+          "'" + text + "'");
     }
 
     Optional<PlanWeights> weights() {
@@ -145,15 +133,6 @@ record TensorRtOptions(
       } catch (IllegalArgumentException e) {
         throw invalid(PlanWeights.PARAMETER, e.getMessage(), "'" + written + "'");
       }
-    }
-
-    List<Path> plugins() {
-      String variable = System.getenv(PLUGINS_VARIABLE);
-      String written = System.getProperty(PLUGINS_PROPERTY, variable == null ? "" : variable);
-      return Arrays.stream(written.split(File.pathSeparator))
-          .filter(path -> !path.isBlank())
-          .map(path -> Path.of(path.strip()).toAbsolutePath())
-          .toList();
     }
 
     private NereidException invalid(String key, String expected, String got) {

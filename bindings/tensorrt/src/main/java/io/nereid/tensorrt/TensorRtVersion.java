@@ -1,15 +1,10 @@
 package io.nereid.tensorrt;
 
-import java.util.Comparator;
+import java.util.Arrays;
 
 /** A version of TensorRT, written {@code 10.6.0}. */
 public record TensorRtVersion(int major, int minor, int patch)
     implements Comparable<TensorRtVersion> {
-
-  private static final Comparator<TensorRtVersion> ORDER =
-      Comparator.comparingInt(TensorRtVersion::major)
-          .thenComparingInt(TensorRtVersion::minor)
-          .thenComparingInt(TensorRtVersion::patch);
 
   /** The version behind the number that TensorRT 10 and later use for it. */
   static TensorRtVersion ofNumber(int number) {
@@ -18,7 +13,8 @@ public record TensorRtVersion(int major, int minor, int patch)
 
   @Override
   public int compareTo(TensorRtVersion other) {
-    return ORDER.compare(this, other);
+    return Arrays.compare(
+        new int[] {major, minor, patch}, new int[] {other.major, other.minor, other.patch});
   }
 
   @Override

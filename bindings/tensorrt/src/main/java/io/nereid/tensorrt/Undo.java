@@ -6,21 +6,11 @@ import java.util.Deque;
 /** Closes what was made, the last first, unless that is forgotten; all of it, whatever fails. */
 final class Undo implements AutoCloseable {
 
-  /** Something whose end throws nothing checked. */
-  interface End extends AutoCloseable {
-    @Override
-    void close();
-  }
-
   private final Deque<AutoCloseable> made = new ArrayDeque<>();
 
   <T extends AutoCloseable> T add(T resource) {
     made.push(resource);
     return resource;
-  }
-
-  void add(End end) {
-    made.push(end);
   }
 
   /** All was made: it belongs to someone else now. */

@@ -84,7 +84,7 @@ class BothMajorsGpuTest extends GpuTest {
     Path own = ownPlan();
     Path other = plansOfOther();
     assertEquals(
-        OtherMajor.number(),
+        OtherMajor.MAJOR.number(),
         PlanFile.builtBy("m", TensorRtOptions.of(spec(other).build())).orElseThrow().major());
     Model ofOwn = nereid.load(doublerSpec(own, 8).build());
     Model ofOther =

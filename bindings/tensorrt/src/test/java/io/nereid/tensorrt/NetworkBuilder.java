@@ -254,7 +254,7 @@ public final class NetworkBuilder implements AutoCloseable {
   }
 
   private NereidException failure(String what) {
-    boolean full = PlanFailure.isOutOfMemory(String.join("; ", log));
+    boolean full = TensorRtLog.isOutOfMemory(String.join("; ", log));
     return new NereidException(
         full ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INVALID_ARGUMENT,
         "TensorRT cannot " + what + ": " + (log.isEmpty() ? "it did not say why" : log));

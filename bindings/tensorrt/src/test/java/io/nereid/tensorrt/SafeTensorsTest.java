@@ -55,14 +55,14 @@ class SafeTensorsTest {
     try (SafeTensors file = open(file(TWO, 14))) {
       assertEquals(2, file.tensors().size());
       SafeTensors.Stored a = file.tensors().get("a");
-      assertEquals(EngineType.FLOAT, a.engineType());
+      assertEquals(EngineType.FLOAT, a.type().engineType());
       assertEquals(List.of(2L, 1L), a.shape());
       assertEquals(2, a.count());
-      assertEquals(8, a.bytes().byteSize());
+      assertEquals(8, file.read(a).byteSize());
       SafeTensors.Stored b = file.tensors().get("b");
-      assertEquals(EngineType.HALF, b.engineType());
+      assertEquals(EngineType.HALF, b.type().engineType());
       byte[] expected = {8, 9, 10, 11, 12, 13};
-      assertArrayEquals(expected, b.bytes().toArray(ValueLayout.JAVA_BYTE));
+      assertArrayEquals(expected, file.read(b).toArray(ValueLayout.JAVA_BYTE));
     }
   }
 
@@ -119,6 +119,18 @@ class SafeTensorsTest {
     assertThrows(NereidException.class, () -> open(new byte[7]));
   }
 
+  @Test
+  void aFileThatIsCutWhileItIsReadIsRefusedInWords() throws IOException {
+    try (SafeTensors file = open(file(TWO, 14))) {
+      SafeTensors.Stored b = file.tensors().get("b");
+      Path path = directory.resolve("model.safetensors");
+      Files.write(path, java.util.Arrays.copyOf(Files.readAllBytes(path), 20));
+      NereidException e = assertThrows(NereidException.class, () -> file.read(b));
+      assertEquals(StatusCode.INVALID_ARGUMENT, e.code());
+      assertTrue(e.getMessage().contains("cut off meanwhile"), e.getMessage());
+    }
+  }
+
   /** Each of them is read, or refused in a line. */
   @Test
   void aFileThatIsWrongAnywhereIsReadOrRefused() throws IOException {
@@ -132,7 +144,8 @@ class SafeTensorsTest {
         bytes[random.nextInt(length)] = (byte) random.nextInt(256);
       }
       try (SafeTensors file = open(bytes)) {
-        long sum = file.tensors().values().stream().mapToLong(one -> one.bytes().byteSize()).sum();
+        long sum =
+            file.tensors().values().stream().mapToLong(one -> file.read(one).byteSize()).sum();
         assertTrue(sum <= 14, "bytes of tensors: " + sum);
       } catch (NereidException e) {
         assertEquals(StatusCode.INVALID_ARGUMENT, e.code());

@@ -44,7 +44,7 @@ class TensorRtOptionsTest {
                 .parameter("version_compatible", "true")
                 .build());
     assertTrue(options.graphs());
-    assertEquals(TensorRtOptions.Priority.HIGH, options.priority());
+    assertEquals(TensorRtOptions.Priority.MAX, options.priority());
     assertEquals(4, options.graphLimit());
     assertEquals(3, options.batchesInFlight());
     assertTrue(options.weightStreaming());

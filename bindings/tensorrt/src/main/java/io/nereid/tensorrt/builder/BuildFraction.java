@@ -20,7 +20,6 @@ public final class BuildFraction implements BuildProgress {
   /** The phases that run now, in the order in which they began; no two have the same name. */
   private final LinkedHashMap<String, Phase> phases = new LinkedHashMap<>();
 
-  /** Nothing has begun. */
   public BuildFraction() {}
 
   @Override

@@ -9,30 +9,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/**
- * How an engine is built.
- *
- * @param precisions what it may compute with beside FP32
- * @param best whether it may compute with all that the GPU and the network allow
- * @param stronglyTyped whether the network's own types decide instead of {@code precisions}
- * @param tf32 whether products of FP32 may be rounded to TF32, which is much faster
- * @param profiles for each optimisation profile the shapes of its inputs; empty: no input has
- *     dimensions of any size
- * @param workspaceBytes the most device memory that a layer may use for itself; empty: all there is
- * @param optimizationLevel from 0, which builds quickly, to 5; empty: TensorRT's default
- * @param versionCompatible whether later versions of TensorRT 10 may load it
- * @param hardwareCompatible whether other GPUs from compute capability 8.0 on may load it; not with
- *     FP8
- * @param weightStreaming whether weights may stay in host memory
- * @param sparse whether weights may be treated as sparse where they are
- * @param refittable whether weights can be replaced later
- * @param stripped whether the plan is without its weights, which are given to it when it is loaded
- * @param timingCache a file of measurements to read, and to add to; it is made if need be
- * @param plugins libraries with plugins that the network needs; they are in the plan only if it is
- *     version-compatible
- * @param auxiliaryStreams the most streams that one execution may use beside its own
- * @param device the GPU to build on
- */
+/** How an engine is built; {@link Builder} says what each of these means. */
 public record BuildOptions(
     Set<Precision> precisions,
     boolean best,
@@ -74,12 +51,11 @@ public record BuildOptions(
           "expected FP8 or an engine for other GPUs, got both: TensorRT builds no"
               + " hardware-compatible engine with FP8");
     }
-    optimizationLevel.ifPresent(level -> {
-      if (level < 0 || level > 5) {
-        throw new IllegalArgumentException(
-            "expected an optimization level from 0 to 5, got " + level);
-      }
-    });
+    int level = optimizationLevel.orElse(0);
+    if (level < 0 || level > 5) {
+      throw new IllegalArgumentException(
+          "expected an optimization level from 0 to 5, got " + level);
+    }
   }
 
   /** FP32 with TF32, and TensorRT's defaults. */
@@ -109,7 +85,7 @@ public record BuildOptions(
 
     private Builder() {}
 
-    /** Adds something that it may compute with. */
+    /** Adds something that the engine may compute with beside FP32. */
     public Builder precision(Precision precision) {
       precisions.add(precision);
       return this;
@@ -121,31 +97,31 @@ public record BuildOptions(
       return this;
     }
 
-    /** True if the network's own types decide; false by default. */
+    /** True if the network's own types decide instead of precisions; false by default. */
     public Builder stronglyTyped(boolean typed) {
       stronglyTyped = typed;
       return this;
     }
 
-    /** True if products of FP32 may be rounded to TF32; true by default. */
+    /** True, the default, if products of FP32 may be rounded to TF32, which is much faster. */
     public Builder tf32(boolean allowed) {
       tf32 = allowed;
       return this;
     }
 
-    /** The optimisation profiles. */
+    /** The optimisation profiles, each with the shapes of all inputs that have free dimensions. */
     public Builder profiles(List<List<ShapeRange>> ranges) {
       profiles = ranges;
       return this;
     }
 
-    /** The most device memory that a layer may use for itself. */
+    /** The most device memory that a layer may use for itself; all there is by default. */
     public Builder workspaceBytes(long bytes) {
       workspaceBytes = OptionalLong.of(bytes);
       return this;
     }
 
-    /** From 0 to 5. */
+    /** From 0, which builds quickly, to 5; TensorRT's own by default. */
     public Builder optimizationLevel(int level) {
       optimizationLevel = OptionalInt.of(level);
       return this;
@@ -157,7 +133,7 @@ public record BuildOptions(
       return this;
     }
 
-    /** True if other GPUs may load it. */
+    /** True if other GPUs from compute capability 8.0 on may load it; not with FP8. */
     public Builder hardwareCompatible(boolean compatible) {
       hardwareCompatible = compatible;
       return this;
@@ -181,19 +157,19 @@ public record BuildOptions(
       return this;
     }
 
-    /** True if the plan is without its weights, which can be replaced then. */
+    /** True if the plan is without its weights, which are given to it when it is loaded. */
     public Builder stripped(boolean strip) {
       stripped = strip;
       return this;
     }
 
-    /** A file of measurements to read, and to add to. */
+    /** A file of measurements to read, and to add to; it is made if need be. */
     public Builder timingCache(Path file) {
       timingCache = Optional.of(file);
       return this;
     }
 
-    /** Libraries with plugins. */
+    /** Libraries of plugins, which are in the plan only if it is version-compatible. */
     public Builder plugins(List<Path> libraries) {
       plugins = libraries;
       return this;
@@ -211,7 +187,6 @@ public record BuildOptions(
       return this;
     }
 
-    /** The finished value. */
     public BuildOptions build() {
       return new BuildOptions(
           precisions,

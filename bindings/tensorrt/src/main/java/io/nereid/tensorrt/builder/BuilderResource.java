@@ -41,12 +41,11 @@ final class BuilderResource {
     } else if (!isFound(LEAN_RUNTIME)) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
-          "a version-compatible plan carries TensorRT's lean runtime, and "
-              + LEAN_RUNTIME
-              + " is neither beside TensorRT"
-              + (directory == null ? "" : " in " + directory)
-              + " nor where the system's loader looks: take it from NVIDIA's TensorRT of the same"
-              + " version (JavaCPP's jars do not have it), or build without --version-compatible");
+          ("a version-compatible plan carries TensorRT's lean runtime, and %s is"
+                  + " neither beside TensorRT%s nor where the system's loader looks: take it"
+                  + " from NVIDIA's TensorRT of the same version (JavaCPP's jars do not have"
+                  + " it), or build without --version-compatible")
+              .formatted(LEAN_RUNTIME, directory == null ? "" : " in " + directory));
     }
   }
 
@@ -54,13 +53,10 @@ final class BuilderResource {
     if (!isFound(file)) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
-          "TensorRT's builder opens "
-              + file
-              + " by its name, and the system's loader does not find it although it is in "
-              + directory
-              + ": start again with LD_LIBRARY_PATH="
-              + directory
-              + " (the command nereid does so itself when NEREID_TENSORRT_DIR names it)");
+          ("TensorRT's builder opens %s by its name, and the system's loader does not"
+                  + " find it although it is in %s: start again with LD_LIBRARY_PATH=%s (the"
+                  + " command nereid does so itself when NEREID_TENSORRT_DIR names it)")
+              .formatted(file, directory, directory));
     }
   }
 

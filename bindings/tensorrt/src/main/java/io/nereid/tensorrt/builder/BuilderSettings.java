@@ -4,19 +4,18 @@ import io.nereid.tensorrt.Gpu;
 import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.PointerPointer;
 import org.bytedeco.tensorrt.global.nvinfer.BuilderFlag;
-import org.bytedeco.tensorrt.global.nvinfer.DataType;
 import org.bytedeco.tensorrt.global.nvinfer.HardwareCompatibilityLevel;
 import org.bytedeco.tensorrt.global.nvinfer.LayerType;
 import org.bytedeco.tensorrt.global.nvinfer.MemoryPoolType;
 import org.bytedeco.tensorrt.nvinfer.IBuilderConfig;
 import org.bytedeco.tensorrt.nvinfer.ILayer;
 import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
+import org.bytedeco.tensorrt.nvinfer.ITensor;
 
 /** Hands {@link BuildOptions} to TensorRT. */
 final class BuilderSettings {
@@ -47,7 +46,12 @@ final class BuilderSettings {
     options.optimizationLevel().ifPresent(config::setBuilderOptimizationLevel);
     options.auxiliaryStreams().ifPresent(count -> TensorRtMajor.setAuxiliaryStreams(config, count));
     if (options.versionCompatible() && !options.plugins().isEmpty()) {
-      plugins(config, options);
+      // They travel inside a plan that is for other versions: it brings its own runtime.
+      BytePointer[] paths =
+          options.plugins().stream()
+              .map(path -> new BytePointer(path.toAbsolutePath().toString()))
+              .toArray(BytePointer[]::new);
+      config.setPluginsToSerialize(new PointerPointer<>(paths), paths.length);
     }
   }
 
@@ -63,12 +67,10 @@ final class BuilderSettings {
     if (options.best() || !options.precisions().isEmpty()) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "TensorRT "
-              + major.number()
-              + " computes in the types that the ONNX file has, got "
-              + (options.best() ? "--best" : options.precisions())
-              + ": build without it, and convert the file before (NVIDIA's TensorRT Model Optimizer,"
-              + " or onnxconverter-common's float16.convert_float_to_float16)");
+          ("TensorRT %s computes in the types that the ONNX file has, got %s: build"
+                  + " without it, and convert the file before (NVIDIA's TensorRT Model"
+                  + " Optimizer, or onnxconverter-common's float16.convert_float_to_float16)")
+              .formatted(major.number(), options.best() ? "--best" : options.precisions()));
     }
     return true;
   }
@@ -79,16 +81,6 @@ final class BuilderSettings {
     }
   }
 
-  /** They travel inside a plan that is for other versions: it brings its own runtime. */
-  private static void plugins(IBuilderConfig config, BuildOptions options) {
-    BytePointer[] paths =
-        options.plugins().stream()
-            .map(Path::toAbsolutePath)
-            .map(path -> new BytePointer(path.toString()))
-            .toArray(BytePointer[]::new);
-    config.setPluginsToSerialize(new PointerPointer<>(paths), paths.length);
-  }
-
   /** What the engine may compute with; {@code quantized}: what the network has nodes for. */
   static Set<Precision> precisions(BuildOptions options, Set<Precision> quantized, Gpu device) {
     Set<Precision> wanted = EnumSet.noneOf(Precision.class);
@@ -96,7 +88,13 @@ final class BuilderSettings {
     for (Precision precision : wanted) {
       boolean needsNodes = precision == Precision.INT8 || precision == Precision.FP8;
       if (needsNodes && !quantized.contains(precision)) {
-        throw unquantized(precision);
+        throw new NereidException(
+            StatusCode.INVALID_ARGUMENT,
+            ("%s needs a network that says where and by how much to quantize: nodes QuantizeLinear"
+                    + " and DequantizeLinear of %s (NVIDIA's TensorRT Model Optimizer or ONNX"
+                    + " Runtime's quantize_static adds them), and this one has none; --best or"
+                    + " --fp16 needs none")
+                .formatted(precision, precision));
       }
     }
     if (options.best()) {
@@ -112,17 +110,6 @@ final class BuilderSettings {
     return wanted;
   }
 
-  private static NereidException unquantized(Precision precision) {
-    return new NereidException(
-        StatusCode.INVALID_ARGUMENT,
-        precision
-            + " needs a network that says where and by how much to quantize: nodes QuantizeLinear"
-            + " and DequantizeLinear of "
-            + precision
-            + " (NVIDIA's TensorRT Model Optimizer or ONNX Runtime's quantize_static adds them),"
-            + " and this one has none; --best or --fp16 needs none");
-  }
-
   /** What the network has nodes for that quantize. */
   private static Set<Precision> quantized(INetworkDefinition network) {
     Set<Precision> found = EnumSet.noneOf(Precision.class);
@@ -130,20 +117,16 @@ final class BuilderSettings {
       ILayer layer = network.getLayer(i);
       LayerType type = layer.getType().intern();
       // Weights that were quantized before have no node that does it, only one that undoes it.
-      if (type == LayerType.kQUANTIZE) {
-        add(found, layer.getOutput(0).getType().intern());
-      } else if (type == LayerType.kDEQUANTIZE) {
-        add(found, layer.getInput(0).getType().intern());
+      boolean quantizes = type == LayerType.kQUANTIZE;
+      if (quantizes || type == LayerType.kDEQUANTIZE) {
+        ITensor tensor = quantizes ? layer.getOutput(0) : layer.getInput(0);
+        switch (tensor.getType().intern()) {
+          case kINT8 -> found.add(Precision.INT8);
+          case kFP8 -> found.add(Precision.FP8);
+          default -> {} // of no precision that one can ask for
+        }
       }
     }
     return found;
-  }
-
-  private static void add(Set<Precision> found, DataType type) {
-    if (type == DataType.kINT8) {
-      found.add(Precision.INT8);
-    } else if (type == DataType.kFP8) {
-      found.add(Precision.FP8);
-    }
   }
 }

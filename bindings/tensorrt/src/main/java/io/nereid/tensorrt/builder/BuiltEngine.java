@@ -1,17 +1,13 @@
 package io.nereid.tensorrt.builder;
 
 import io.nereid.model.ModelSignature;
+import io.nereid.tensorrt.EngineTrial;
 import io.nereid.tensorrt.Gpu;
-import io.nereid.tensorrt.NativeObjects;
-import io.nereid.tensorrt.PlanSignature;
 import io.nereid.tensorrt.TensorRtLibrary;
 import io.nereid.tensorrt.TensorRtVersion;
 import java.time.Duration;
 import java.util.Optional;
-import org.bytedeco.tensorrt.global.nvinfer;
-import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.IHostMemory;
-import org.bytedeco.tensorrt.nvinfer.IRuntime;
 
 /**
  * What was built.
@@ -23,8 +19,7 @@ import org.bytedeco.tensorrt.nvinfer.IRuntime;
  * @param contextBytes device memory that one execution needs beside weights, inputs and outputs
  * @param buildTime from the network's definition to the written plan
  * @param latency of an execution at the shapes that the first profile is made for, with all inputs
- *     zero and without copies; the median. Empty where it could not be measured, as with outputs in
- *     the processor's memory
+ *     zero and without copies; the median. Empty where it could not be measured, as without weights
  * @param device where it was built, and runs
  * @param version the TensorRT that built it, and loads it
  */
@@ -44,39 +39,19 @@ public record BuiltEngine(
       BuildOptions options,
       TensorRtLibrary library,
       Gpu device,
-      Duration buildTime,
-      BuildLog log) {
-    IRuntime runtime =
-        EngineBuilder.made(nvinfer.createInferRuntime(log.logger()), "a runtime", log);
-    try {
-      // A plan for other versions brings the code that runs it.
-      runtime.setEngineHostCodeAllowed(options.versionCompatible());
-      ICudaEngine engine =
-          EngineBuilder.made(
-              runtime.deserializeCudaEngine(plan.data(), plan.size()),
-              "an engine of the plan that it has just built",
-              log);
-      try {
-        return new BuiltEngine(
-            PlanSignature.of(name(engine), engine),
-            engine.getNbOptimizationProfiles(),
-            engine.getNbLayers(),
-            plan.size(),
-            engine.getDeviceMemorySizeV2(),
-            buildTime,
-            EngineTimer.latency(engine, log),
-            device,
-            library.version());
-      } finally {
-        NativeObjects.delete(engine);
-      }
-    } finally {
-      NativeObjects.delete(runtime);
+      Duration buildTime) {
+    // A plan for other versions brings the code that runs it.
+    try (EngineTrial trial = new EngineTrial(plan, options.versionCompatible(), device)) {
+      return new BuiltEngine(
+          trial.signature(),
+          trial.profileCount(),
+          trial.layerCount(),
+          plan.size(),
+          trial.contextBytes(),
+          buildTime,
+          trial.latency(),
+          device,
+          library.version());
     }
-  }
-
-  private static String name(ICudaEngine engine) {
-    String name = engine.getName();
-    return name == null ? "" : name;
   }
 }

@@ -18,10 +18,9 @@ public final class ConfigText {
    * @param signature with all dimensions, as {@link BuiltEngine#signature} has it
    */
   public static String of(String name, ModelSignature signature) {
-    StringBuilder text = new StringBuilder();
-    text.append("name: ").append(quoted(name)).append('\n');
+    StringBuilder text = new StringBuilder("name: " + quoted(name) + "\n");
     text.append("platform: \"tensorrt_plan\"\n");
-    text.append("max_batch_size: ").append(signature.maxBatchSize()).append('\n');
+    text.append("max_batch_size: " + signature.maxBatchSize() + "\n");
     boolean batched = signature.maxBatchSize() > 0;
     signature.inputs().forEach(input -> tensor(text, "input", input, batched));
     signature.outputs().forEach(output -> tensor(text, "output", output, batched));

@@ -2,7 +2,6 @@ package io.nereid.tensorrt.builder;
 
 import io.nereid.tensorrt.CudaRuntime;
 import io.nereid.tensorrt.Gpu;
-import io.nereid.tensorrt.NativeObjects;
 import io.nereid.tensorrt.Plugins;
 import io.nereid.tensorrt.TensorRtLibrary;
 import io.nereid.types.NereidException;
@@ -11,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.bytedeco.cuda.global.cudart;
-import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.tensorrt.global.nvinfer;
 import org.bytedeco.tensorrt.global.nvinfer.NetworkDefinitionCreationFlag;
@@ -44,32 +42,26 @@ public final class EngineBuilder {
     Gpu device = library.cuda().device(options.device());
     CudaRuntime.check(cudart.cudaSetDevice(device.number()), "cudaSetDevice");
     long startNs = System.nanoTime();
-    BuildLog log = BuildLog.create();
-    try (MonitorObject monitor = new MonitorObject(progress);
-        PointerScope _ = new PointerScope()) {
+    BuildLog log = new BuildLog();
+    try (PointerScope _ = new PointerScope();
+        BuildScope scope = new BuildScope(log)) {
+      MonitorObject monitor = scope.keep(new MonitorObject(progress));
       if (source instanceof OnnxFile && !nvinfer_plugin.initLibNvInferPlugins(log.logger(), "")) {
-        throw failed("TensorRT's plugins could not be registered", log);
+        throw log.failure("TensorRT's plugins could not be registered");
       }
-      IBuilder builder = made(nvinfer.createInferBuilder(log.logger()), "a builder", log);
+      IBuilder made = nvinfer.createInferBuilder(log.logger());
       // Where CUDA does not work, what is returned is not null and ends the process when it is
       // used.
       if (!log.isClean()) {
-        throw failed("TensorRT could not make a builder", log);
+        throw log.failure("TensorRT could not make a builder");
       }
-      try {
-        // The parser looks for them, too.
-        Plugins.load(options.plugins().stream().map(Path::toAbsolutePath).toList(), "--plugin");
-        IHostMemory memory = serialized(builder, source, options, device, monitor, log);
-        try {
-          SerializedFile.write(plan, memory);
-          Duration time = Duration.ofNanos(System.nanoTime() - startNs);
-          return BuiltEngine.of(memory, options, library, device, time, log);
-        } finally {
-          NativeObjects.delete(memory);
-        }
-      } finally {
-        NativeObjects.delete(builder);
-      }
+      IBuilder builder = scope.own(made, "a builder");
+      // The parser looks for them, too.
+      Plugins.load(options.plugins().stream().map(Path::toAbsolutePath).toList(), "--plugin");
+      IHostMemory memory = serialized(builder, source, options, device, monitor, scope);
+      SerializedFile.write(plan, memory);
+      Duration time = Duration.ofNanos(System.nanoTime() - startNs);
+      return BuiltEngine.of(memory, options, library, device, time);
     }
   }
 
@@ -79,42 +71,23 @@ public final class EngineBuilder {
       BuildOptions options,
       Gpu device,
       MonitorObject monitor,
-      BuildLog log)
+      BuildScope scope)
       throws IOException {
     boolean typed = BuilderSettings.isStronglyTyped(options);
     int flags = typed ? 1 << NetworkDefinitionCreationFlag.kSTRONGLY_TYPED.value : 0;
-    INetworkDefinition network = made(builder.createNetworkV2(flags), "a network", log);
-    try (BuildScope scope = new BuildScope(log.logger())) {
-      define(source, network, scope);
-      IBuilderConfig config = made(builder.createBuilderConfig(), "a configuration", log);
-      try {
-        BuilderSettings.apply(config, options, network, device);
-        Profiles.add(builder, config, network, options.profiles());
-        config.setProgressMonitor(monitor.object());
-        try (TimingCache cache = TimingCache.open(config, options.timingCache())) {
-          IHostMemory memory = builder.buildSerializedNetwork(network, config);
-          if (memory == null || memory.isNull()) {
-            throw failed("TensorRT could not build an engine from " + source.description(), log);
-          }
-          return withSaved(cache, memory);
-        }
-      } finally {
-        NativeObjects.delete(config);
-      }
-    } finally {
-      NativeObjects.delete(network);
-    }
-  }
-
-  /** The plan, with the cache written; nothing is left of it where that fails. */
-  private static IHostMemory withSaved(TimingCache cache, IHostMemory plan) throws IOException {
-    try {
-      cache.save();
-      return plan;
-    } catch (IOException | RuntimeException e) {
-      NativeObjects.delete(plan);
-      throw e;
-    }
+    INetworkDefinition network = scope.own(builder.createNetworkV2(flags), "a network");
+    define(source, network, scope);
+    IBuilderConfig config = scope.own(builder.createBuilderConfig(), "a configuration");
+    BuilderSettings.apply(config, options, network, device);
+    Profiles.add(builder, config, network, options.profiles());
+    config.setProgressMonitor(monitor.object());
+    TimingCache cache = scope.keep(TimingCache.open(config, options.timingCache()));
+    IHostMemory memory =
+        scope.own(
+            builder.buildSerializedNetwork(network, config),
+            "an engine from " + source.description());
+    cache.save();
+    return memory;
   }
 
   private static void define(NetworkSource source, INetworkDefinition network, BuildScope scope)
@@ -131,17 +104,5 @@ public final class EngineBuilder {
           StatusCode.INVALID_ARGUMENT,
           "expected a network with outputs, got " + source.description() + " with none");
     }
-  }
-
-  /** What TensorRT was asked for; it hands out null when it cannot. */
-  static <T extends Pointer> T made(T object, String what, BuildLog log) {
-    if (object == null || object.isNull()) {
-      throw failed("TensorRT could not make " + what, log);
-    }
-    return object;
-  }
-
-  static NereidException failed(String what, BuildLog log) {
-    return new NereidException(StatusCode.INTERNAL, what + ": " + log.lastErrors());
   }
 }

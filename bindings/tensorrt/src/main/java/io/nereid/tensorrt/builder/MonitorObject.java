@@ -9,6 +9,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.bytedeco.tensorrt.nvinfer.IProgressMonitor;
 
 /** Hands what TensorRT tells of a build to a {@link BuildProgress}. */
@@ -42,54 +43,49 @@ final class MonitorObject implements AutoCloseable {
     return new IProgressMonitor(object.address());
   }
 
-  /** Where it is. */
   long address() {
     return object.address().address();
   }
 
-  /** After the build. */
   @Override
   public void close() {
     object.close();
   }
 
-  // ---- Called by TensorRT, from threads of its own: nothing may be thrown out of these
-  // -----------
+  // ---- Called by TensorRT, from threads of its own: nothing may be thrown ----------------------
 
   private void started(MemorySegment phase, MemorySegment parent, int steps) {
-    try {
-      Optional<String> of =
-          parent.equals(MemorySegment.NULL) ? Optional.empty() : Optional.of(text(parent));
-      progress.started(text(phase), of, steps);
-    } catch (Throwable t) {
-      tell(t);
-    }
+    safely(() -> {
+      boolean outermost = parent.equals(MemorySegment.NULL);
+      progress.started(
+          text(phase), outermost ? Optional.empty() : Optional.of(text(parent)), steps);
+      return true;
+    });
   }
 
   private boolean step(MemorySegment phase, int step) {
-    try {
-      return progress.step(text(phase), step);
-    } catch (Throwable t) {
-      tell(t);
-      return true;
-    }
+    return safely(() -> progress.step(text(phase), step));
   }
 
   private void finished(MemorySegment phase) {
-    try {
+    safely(() -> {
       progress.finished(text(phase));
+      return true;
+    });
+  }
+
+  /** A bar that fails must not fail the build. */
+  private static boolean safely(BooleanSupplier call) {
+    try {
+      return call.getAsBoolean();
     } catch (Throwable t) {
-      tell(t);
+      LOGGER.log(System.Logger.Level.WARNING, "showing a build's progress failed", t);
+      return true;
     }
   }
 
   @SuppressWarnings("restricted")
   private static String text(MemorySegment string) {
     return string.reinterpret(LONGEST_NAME).getString(0);
-  }
-
-  /** A bar that fails must not fail the build. */
-  private static void tell(Throwable t) {
-    LOGGER.log(System.Logger.Level.WARNING, "showing a build's progress failed", t);
   }
 }

@@ -1,11 +1,16 @@
 package io.nereid.tensorrt.builder;
 
+import io.nereid.tensorrt.NativeObjects;
+import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import org.bytedeco.tensorrt.global.nvonnxparser;
+import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
+import org.bytedeco.tensorrt.nvonnxparser.IParser;
 
 /**
  * A network in a file of ONNX; weights beside it are found by the names that the file has for them.
@@ -31,7 +36,15 @@ public record OnnxFile(Path file) implements NetworkSource {
 
   @Override
   public void define(INetworkDefinition network, BuildScope scope) {
-    // The network's weights are the parser's memory.
-    scope.keep(new OnnxParser(network, scope.logger())).parse(file);
+    IParser parser =
+        scope.made(nvonnxparser.createParser(network, scope.logger()), "its ONNX parser");
+    // The network's weights are its memory, and it is no object of those that others return.
+    scope.keep(() -> NativeObjects.delete(parser, TensorRtMajor.HERE.parserDestructor()));
+    if (!parser.parseFromFile(file.toString(), ILogger.Severity.kWARNING.value)) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "TensorRT cannot take %s: %s"
+              .formatted(file, NativeObjects.errors(parser.getNbErrors(), parser::getError)));
+    }
   }
 }

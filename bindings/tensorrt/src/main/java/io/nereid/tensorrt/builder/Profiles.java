@@ -1,14 +1,13 @@
 package io.nereid.tensorrt.builder;
 
+import io.nereid.tensorrt.NativeObjects;
 import io.nereid.tensorrt.TensorRtMajor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.bytedeco.tensorrt.global.nvinfer.OptProfileSelector;
-import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.IBuilder;
 import org.bytedeco.tensorrt.nvinfer.IBuilderConfig;
 import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
@@ -25,10 +24,6 @@ final class Profiles {
    * @param shape whether its values decide on shapes; then ranges are of values
    */
   record NetworkInput(String name, List<Long> dims, boolean shape) {
-
-    NetworkInput {
-      dims = List.copyOf(dims);
-    }
 
     boolean needsRange() {
       return shape || dims.contains(-1L);
@@ -53,10 +48,8 @@ final class Profiles {
       if (!taken || config.addOptimizationProfile(profile) < 0) {
         throw new NereidException(
             StatusCode.INVALID_ARGUMENT,
-            "TensorRT does not take the shapes of optimisation profile "
-                + i
-                + ", "
-                + profiles.get(i));
+            "TensorRT does not take the shapes of optimisation profile %s, %s"
+                .formatted(i, profiles.get(i)));
       }
     }
   }
@@ -79,15 +72,13 @@ final class Profiles {
       for (NetworkInput input : inputs.values()) {
         if (input.needsRange() && !named.contains(input.name())) {
           throw wrong(
-              "input '"
-                  + input.name()
-                  + "' has the shape "
-                  + input.dims()
-                  + (input.shape() ? ", whose values decide on shapes" : "")
-                  + ": expected --shapes "
-                  + input.name()
-                  + "=MIN:OPT:MAX with it"
-                  + (profiles.size() > 1 ? " in each profile" : ""));
+              "input '%s' has the shape %s%s: expected --shapes %s=MIN:OPT:MAX with it%s"
+                  .formatted(
+                      input.name(),
+                      input.dims(),
+                      input.shape() ? ", whose values decide on shapes" : "",
+                      input.name(),
+                      profiles.size() > 1 ? " in each profile" : ""));
         }
       }
     }
@@ -102,16 +93,8 @@ final class Profiles {
     }
     if (!fits) {
       throw wrong(
-          "expected shapes of "
-              + input.dims()
-              + " for input '"
-              + input.name()
-              + "', got "
-              + range.min()
-              + ":"
-              + range.opt()
-              + ":"
-              + range.max());
+          "expected shapes of %s for input '%s', got %s:%s:%s"
+              .formatted(input.dims(), input.name(), range.min(), range.opt(), range.max()));
     }
   }
 
@@ -120,7 +103,8 @@ final class Profiles {
     for (int i = 0; i < network.getNbInputs(); i++) {
       ITensor input = network.getInput(i);
       NetworkInput described =
-          new NetworkInput(input.getName(), list(input.getDimensions()), input.isShapeTensor());
+          new NetworkInput(
+              input.getName(), NativeObjects.list(input.getDimensions()), input.isShapeTensor());
       inputs.put(described.name(), described);
     }
     return inputs;
@@ -142,24 +126,7 @@ final class Profiles {
       long[] longs = values.stream().mapToLong(Long::longValue).toArray();
       return TensorRtMajor.setShapeValues(profile, input, which, longs);
     }
-    return profile.setDimensions(input, which, dims(values));
-  }
-
-  static Dims64 dims(List<Long> values) {
-    Dims64 dims = new Dims64();
-    dims.nbDims(values.size());
-    for (int i = 0; i < values.size(); i++) {
-      dims.d(i, values.get(i));
-    }
-    return dims;
-  }
-
-  static List<Long> list(Dims64 dims) {
-    List<Long> values = new ArrayList<>();
-    for (int i = 0; i < dims.nbDims(); i++) {
-      values.add(dims.d(i));
-    }
-    return values;
+    return profile.setDimensions(input, which, NativeObjects.dims(values));
   }
 
   private static NereidException wrong(String message) {

@@ -25,27 +25,25 @@ public record ShapeRange(String input, List<Long> min, List<Long> opt, List<Long
   /** 18 digits always fit a long. */
   private static final Pattern SHAPE = Pattern.compile("-?[0-9]{1,18}(x-?[0-9]{1,18})*|scalar");
 
-  /** Checks that the three belong together and copies them. */
   public ShapeRange {
     min = List.copyOf(min);
     opt = List.copyOf(opt);
     max = List.copyOf(max);
     if (min.size() != opt.size() || opt.size() != max.size()) {
-      throw new IllegalArgumentException(
-          "expected shapes with as many dimensions each for input '"
-              + input
-              + "', got "
-              + text(min, opt, max));
+      throw wrong("with as many dimensions each", input, min, opt, max);
     }
     for (int i = 0; i < opt.size(); i++) {
       if (min.get(i) > opt.get(i) || opt.get(i) > max.get(i)) {
-        throw new IllegalArgumentException(
-            "expected shapes that grow from the smallest to the largest for input '"
-                + input
-                + "', got "
-                + text(min, opt, max));
+        throw wrong("that grow from the smallest to the largest", input, min, opt, max);
       }
     }
+  }
+
+  private static IllegalArgumentException wrong(
+      String shapes, String input, List<Long> min, List<Long> opt, List<Long> max) {
+    return new IllegalArgumentException(
+        "expected shapes %s for input '%s', got %s, %s, %s"
+            .formatted(shapes, input, min, opt, max));
   }
 
   /** One range in the form {@code input=1x16:8x16:32x16}, or {@code input=8x16} for one shape. */
@@ -53,11 +51,11 @@ public record ShapeRange(String input, List<Long> min, List<Long> opt, List<Long
     // Names may contain anything, also '=' and ':'; shapes do not.
     int equals = text.lastIndexOf('=');
     if (equals <= 0) {
-      throw new IllegalArgumentException(FORM + "; got '" + text + "'");
+      throw malformed(text);
     }
     String[] shapes = text.substring(equals + 1).split(":", -1);
     if (shapes.length != 1 && shapes.length != 3) {
-      throw new IllegalArgumentException(FORM + "; got '" + text + "'");
+      throw malformed(text);
     }
     List<Long> first = shape(shapes[0], text);
     return shapes.length == 1
@@ -86,14 +84,14 @@ public record ShapeRange(String input, List<Long> min, List<Long> opt, List<Long
 
   private static List<Long> shape(String shape, String text) {
     if (!SHAPE.matcher(shape).matches()) {
-      throw new IllegalArgumentException(FORM + "; got '" + text + "'");
+      throw malformed(text);
     }
     return shape.equals("scalar")
         ? List.of()
         : Arrays.stream(shape.split("x")).map(Long::valueOf).toList();
   }
 
-  private static String text(List<Long> min, List<Long> opt, List<Long> max) {
-    return min + ", " + opt + ", " + max;
+  private static IllegalArgumentException malformed(String text) {
+    return new IllegalArgumentException(FORM + "; got '" + text + "'");
   }
 }

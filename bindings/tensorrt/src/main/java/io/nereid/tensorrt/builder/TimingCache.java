@@ -36,9 +36,8 @@ final class TimingCache implements AutoCloseable {
     if (cache == null && bytes.length > 0) {
       BuildLog.LOGGER.log(
           System.Logger.Level.WARNING,
-          "the timing cache "
-              + file.get()
-              + " is of another GPU or another TensorRT: it is begun anew");
+          "the timing cache %s is of another GPU or another TensorRT: it is begun anew"
+              .formatted(file.get()));
       cache = read(config, new byte[0]);
     }
     if (cache == null) {
@@ -58,7 +57,6 @@ final class TimingCache implements AutoCloseable {
     return null;
   }
 
-  /** Writes what the cache has now. */
   void save() throws IOException {
     if (cache == null) {
       return;

@@ -89,5 +89,27 @@ final class EngineBuilderTest {
     assertEquals(8, engine.signature().maxBatchSize());
     assertEquals(DataType.FP32, engine.signature().inputs().getFirst().dataType());
     assertTrue(Files.size(directory.resolve("timing.cache")) > 0);
+    assertTrue(engine.latency().isPresent(), "its time is measured");
+  }
+
+  @Test
+  @Tag("gpu")
+  void theTimeIsMeasuredAlsoWhereTheDataDecideOnSizes() throws Exception {
+    Optional<String> missing = TensorRtLibrary.missing();
+    assumeTrue(missing.isEmpty(), () -> "needs a GPU: " + missing.orElseThrow());
+    NetworkSource positions =
+        (network, scope) -> {
+          ITensor input =
+              network.addInput("in", nvinfer.DataType.kFLOAT, new Dims64().nbDims(1).d(0, -1));
+          ITensor output = network.addNonZero(input).getOutput(0);
+          output.setName("out");
+          network.markOutput(output);
+        };
+    BuildOptions options =
+        BuildOptions.builder().profiles(List.of(List.of(ShapeRange.parse("in=1:8:16")))).build();
+    BuiltEngine engine =
+        EngineBuilder.build(
+            positions, options, directory.resolve("model.plan"), BuildProgress.NONE);
+    assertTrue(engine.latency().isPresent(), "its time is measured");
   }
 }
