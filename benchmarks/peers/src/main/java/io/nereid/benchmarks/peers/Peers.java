@@ -1,6 +1,6 @@
 package io.nereid.benchmarks.peers;
 
-import io.nereid.benchmarks.peers.Fork.Timing;
+import io.nereid.benchmarks.peers.PeerFork.Timing;
 import io.nereid.benchmarks.peers.Plan.Side;
 import io.nereid.perf.compare.Machine;
 import io.nereid.perf.compare.TimeOption;
@@ -83,7 +83,8 @@ final class Peers implements Callable<Integer> {
     Timing timing = smoke ? Timing.SMOKE : Timing.FULL;
     runRounds(places, timing, results);
     String text =
-        "%s%n%s; versions %s. Each case was measured for %d ms in each fork, after twice %d ms of processor time.%n"
+        ("%s%n%s; versions %s. Each case was measured for %d ms in each fork, after twice "
+                + "%d ms of processor time.%n")
             .formatted(
                 report.tables(),
                 Machine.describe(),
@@ -113,7 +114,7 @@ final class Peers implements Callable<Integer> {
               plan.title,
               side.label);
           String name = "%s-%02d-%s".formatted(plan, round + 1, side);
-          report.add(plan, side, Fork.run(plan, side, places, timing, results, name));
+          report.add(plan, side, PeerFork.run(plan, side, places, timing, results, name));
         }
       }
       roundNs = System.nanoTime() - roundStartNs;

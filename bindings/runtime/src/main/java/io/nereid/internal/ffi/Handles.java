@@ -112,7 +112,7 @@ final class Handles {
   /** The functions that know the sequences of a model. */
   static final class OfSequences {
     static final MethodHandle MODEL_HAS_SEQUENCE =
-        status("nrd_model_has_sequence", L, L, TensorSpecRecord.STRING);
+        status("nrd_model_has_sequence", L, L, Memory.STRING);
     static final MethodHandle MODEL_FINISH_SEQUENCES = nothing("nrd_model_finish_sequences", L);
 
     private OfSequences() {}

@@ -24,6 +24,9 @@ import java.util.stream.Stream;
  */
 final class Memory {
 
+  /** {@code nrd_string}. */
+  static final StructLayout STRING = struct("long data, size");
+
   private static final MemorySegment ALL = whole();
 
   private Memory() {}
@@ -107,7 +110,7 @@ final class Memory {
       case "int" -> JAVA_INT;
       case "long" -> JAVA_LONG;
       case "double" -> JAVA_DOUBLE;
-      case "string" -> TensorSpecRecord.STRING;
+      case "string" -> STRING;
       default ->
           Stream.of(nested)
               .filter(struct -> struct.name().equals(Optional.of(name)))

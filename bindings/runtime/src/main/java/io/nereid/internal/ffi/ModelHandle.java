@@ -68,7 +68,7 @@ public final class ModelHandle {
   /** True if this sequence has begun, and neither ended nor been idle for too long. */
   public boolean hasSequence(SequenceId id) {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment name = arena.allocate(TensorSpecRecord.STRING);
+      MemorySegment name = arena.allocate(Memory.STRING);
       TensorSpecRecord.string(arena, name, 0, id.name());
       return (int) Handles.OfSequences.MODEL_HAS_SEQUENCE.invokeExact(address, id.number(), name)
           != 0;

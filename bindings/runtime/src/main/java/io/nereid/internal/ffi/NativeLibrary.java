@@ -45,7 +45,7 @@ public final class NativeLibrary {
         new Struct(12, "nrd_model_stats", StatisticsRecord.MODEL),
         new Struct(13, "nrd_batch_stats", StatisticsRecord.BATCH),
         new Struct(14, "nrd_handle_counts", StatisticsRecord.HANDLE_COUNTS),
-        new Struct(15, "nrd_string", TensorSpecRecord.STRING),
+        new Struct(15, "nrd_string", Memory.STRING),
         new Struct(16, "nrd_link", ModelOptionsRecord.LINK),
         new Struct(17, "nrd_step", ModelOptionsRecord.STEP),
         new Struct(18, "nrd_memory_stats", StatisticsRecord.MEMORY),
@@ -97,10 +97,8 @@ public final class NativeLibrary {
       if (!path.equals(NativeCalls.loadedFrom)) {
         throw new NereidException(
             StatusCode.FAILED_PRECONDITION,
-            "the native library was already loaded from "
-                + NativeCalls.loadedFrom
-                + ", not from "
-                + path);
+            "the native library was already loaded from %s, not from %s"
+                .formatted(NativeCalls.loadedFrom, path));
       }
       return;
     }
@@ -110,12 +108,10 @@ public final class NativeLibrary {
     } catch (IllegalArgumentException e) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
-          "cannot load the native library "
-              + path
-              + ": expected one for "
-              + System.getProperty("os.arch")
-              + " and a system with glibc 2.35 or newer; where that is older, or is musl, as Alpine"
-              + " has, run the program in a container with glibc",
+          ("cannot load the native library %s: expected one for %s and a system with "
+                  + "glibc 2.35 or newer; where that is older, or is musl, as Alpine has, run "
+                  + "the program in a container with glibc")
+              .formatted(path, System.getProperty("os.arch")),
           e);
     }
     List<String> differences = differences(lookup);
@@ -153,12 +149,8 @@ public final class NativeLibrary {
         int size = (int) sizeHandle.invokeExact(struct.id());
         if (size != struct.layout().byteSize()) {
           differences.add(
-              struct.name()
-                  + " has "
-                  + size
-                  + " bytes there, "
-                  + struct.layout().byteSize()
-                  + " in this binding");
+              "%s has %s bytes there, %s in this binding"
+                  .formatted(struct.name(), size, struct.layout().byteSize()));
         }
       }
     } catch (Throwable t) {

@@ -1,6 +1,6 @@
 package io.nereid.internal.ffi;
 
-import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
+import static io.nereid.internal.ffi.Memory.STRING;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -99,12 +99,8 @@ public final class PluginLibrary {
     if (version != ABI_VERSION) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
-          "the library for plug-ins, "
-              + path
-              + ", has ABI version "
-              + version
-              + ", this binding needs "
-              + ABI_VERSION);
+          "the library for plug-ins, %s, has ABI version %s, this binding needs %s"
+              .formatted(path, version, ABI_VERSION));
     }
     loadedFrom = path;
     symbols = lookup;

@@ -1,7 +1,7 @@
 package io.nereid.internal.ffi;
 
+import static io.nereid.internal.ffi.Memory.STRING;
 import static io.nereid.internal.ffi.Memory.offset;
-import static io.nereid.internal.ffi.TensorSpecRecord.STRING;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 

@@ -44,8 +44,8 @@ final class SequenceOptionsRecord {
 
   static final StructLayout SEQUENCES =
       Memory.struct(
-          "int strategy, flags; long max_idle_ns; int candidates, control_count; "
-              + "double minimum_slot_utilization; long controls, states; int state_count, reserved");
+          "int strategy, flags; long max_idle_ns; int candidates, control_count; double "
+              + "minimum_slot_utilization; long controls, states; int state_count, reserved");
 
   private final Arena arena;
   private final SequenceBatching batching;

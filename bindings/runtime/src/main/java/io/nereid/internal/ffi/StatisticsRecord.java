@@ -71,13 +71,12 @@ public final class StatisticsRecord {
 
   static final StructLayout MODEL =
       Memory.struct(
-          "int struct_size, instance_count; long last_inference_ms, inference_count, "
-              + "execution_count, inline_count, pending_count, executing_count; duration success, "
-              + "fail, queue, compute_input, compute_infer, compute_output, cache_hit, cache_miss; "
-              + "long fail_rejected, fail_cancelled, fail_backend, fail_other; "
-              + "long["
-              + BatchEnd.values().length
-              + "] batch_ends",
+          ("int struct_size, instance_count; long last_inference_ms, inference_count, "
+                  + "execution_count, inline_count, pending_count, executing_count; duration "
+                  + "success, fail, queue, compute_input, compute_infer, compute_output, "
+                  + "cache_hit, cache_miss; long fail_rejected, fail_cancelled, fail_backend, "
+                  + "fail_other; long[%s] batch_ends")
+              .formatted(BatchEnd.values().length),
           DURATION);
 
   static final StructLayout BATCH =

@@ -25,11 +25,8 @@ final class TensorSpecRecord {
   private static final int RAGGED = 4; // NRD_SPEC_RAGGED
   private static final int HIDDEN = 8; // NRD_SPEC_HIDDEN
 
-  /** An {@code nrd_string}. */
-  static final StructLayout STRING = Memory.struct("long data, size");
-
-  private static final long STRING_DATA = offset(STRING, "data");
-  private static final long STRING_SIZE = offset(STRING, "size");
+  private static final long STRING_DATA = offset(Memory.STRING, "data");
+  private static final long STRING_SIZE = offset(Memory.STRING, "size");
 
   static final StructLayout LAYOUT =
       Memory.struct(
@@ -110,13 +107,8 @@ final class TensorSpecRecord {
     if (rank > TensorSpec.MAX_RANK) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
-          "tensor '"
-              + name
-              + "' of the model has "
-              + rank
-              + " dimensions, at most "
-              + TensorSpec.MAX_RANK
-              + " are supported");
+          "tensor '%s' of the model has %s dimensions, at most %s are supported"
+              .formatted(name, rank, TensorSpec.MAX_RANK));
     }
     boolean optional = (spec.get(JAVA_INT, FLAGS) & OPTIONAL) != 0;
     int datatype = spec.get(JAVA_INT, DATATYPE);

@@ -19,7 +19,7 @@ import tools.jackson.jr.ob.JSON;
  * One side's cases of a plan, one after the other in a JVM of its own, with the same settings for
  * every side.
  */
-final class Fork {
+final class PeerFork {
 
   /** Beyond what a fork needs by its timing, even on a machine that does much else. */
   private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -27,7 +27,7 @@ final class Fork {
   private static final Duration STEP = Duration.ofMillis(20);
   private static final int TOLD_LINES = 20;
 
-  private Fork() {}
+  private PeerFork() {}
 
   /**
    * The time that a case takes in a fork, in milliseconds.
@@ -60,7 +60,7 @@ final class Fork {
             "-Dai.djl.offline=true",
             "-cp",
             System.getProperty("java.class.path"),
-            Fork.class.getName(),
+            PeerFork.class.getName(),
             side.name(),
             plan.name(),
             Integer.toString(timing.warmUp),
