@@ -66,7 +66,7 @@ public final class CudaDriver {
 
   /** Opens a library that has the driver's functions. */
   static CudaDriver open(String name) {
-    CudaLibrary library = new CudaLibrary(DriverLibrary.open(name));
+    CudaLibrary library = new CudaLibrary(name);
     List<CudaDevice> devices = new ArrayList<>();
     try {
       int count = library.init() ? library.deviceCount() : 0;

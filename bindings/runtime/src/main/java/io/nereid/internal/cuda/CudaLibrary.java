@@ -21,7 +21,7 @@ import java.lang.invoke.MethodHandle;
  * are numbers, as CUdeviceptr, CUcontext and CUstream are. Each throws unless the driver answers
  * CUDA_SUCCESS.
  */
-final class CudaLibrary {
+final class CudaLibrary extends DriverLibrary {
 
   /** {@code CU_IPC_HANDLE_SIZE}. */
   static final int IPC_HANDLE_BYTES = 64;
@@ -48,61 +48,44 @@ final class CudaLibrary {
   private static final int NO_DEVICE = 100;
   private static final int NAME_BYTES = 256;
 
-  private final MethodHandle init;
-  private final MethodHandle driverGetVersion;
-  private final MethodHandle deviceGetCount;
-  private final MethodHandle deviceGet;
-  private final MethodHandle deviceGetName;
-  private final MethodHandle deviceGetAttribute;
-  private final MethodHandle deviceTotalMem;
-  private final MethodHandle primaryCtxRetain;
-  private final MethodHandle ctxSetCurrent;
-  private final MethodHandle ctxPushCurrent;
-  private final MethodHandle ctxPopCurrent;
-  private final MethodHandle streamCreate;
-  private final MethodHandle streamSynchronize;
-  private final MethodHandle memcpyDtoHAsync;
-  private final MethodHandle memcpyHtoDAsync;
-  private final MethodHandle memAlloc;
-  private final MethodHandle memFree;
-  private final MethodHandle memGetAddressRange;
-  private final MethodHandle ipcOpenMemHandle;
-  private final MethodHandle ipcCloseMemHandle;
-  private final MethodHandle memHostRegister;
-  private final MethodHandle memHostUnregister;
-  private final MethodHandle getErrorName;
-  private final MethodHandle getErrorString;
+  private static final FunctionDescriptor COPY = status(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
 
-  CudaLibrary(DriverLibrary library) {
-    init = library.function("cuInit", status(JAVA_INT));
-    driverGetVersion = library.function("cuDriverGetVersion", status(ADDRESS));
-    deviceGetCount = library.function("cuDeviceGetCount", status(ADDRESS));
-    deviceGet = library.function("cuDeviceGet", status(ADDRESS, JAVA_INT));
-    deviceGetName = library.function("cuDeviceGetName", status(ADDRESS, JAVA_INT, JAVA_INT));
-    deviceGetAttribute =
-        library.function("cuDeviceGetAttribute", status(ADDRESS, JAVA_INT, JAVA_INT));
-    deviceTotalMem = library.function("cuDeviceTotalMem_v2", status(ADDRESS, JAVA_INT));
-    primaryCtxRetain = library.function("cuDevicePrimaryCtxRetain", status(ADDRESS, JAVA_INT));
-    ctxSetCurrent = library.function("cuCtxSetCurrent", status(JAVA_LONG));
-    ctxPushCurrent = library.function("cuCtxPushCurrent_v2", status(JAVA_LONG));
-    ctxPopCurrent = library.function("cuCtxPopCurrent_v2", status(ADDRESS));
-    streamCreate = library.function("cuStreamCreate", status(ADDRESS, JAVA_INT));
-    streamSynchronize = library.function("cuStreamSynchronize", status(JAVA_LONG));
-    FunctionDescriptor copy = status(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
-    memcpyDtoHAsync = library.function("cuMemcpyDtoHAsync_v2", copy);
-    memcpyHtoDAsync = library.function("cuMemcpyHtoDAsync_v2", copy);
-    memAlloc = library.function("cuMemAlloc_v2", status(ADDRESS, JAVA_LONG));
-    memFree = library.function("cuMemFree_v2", status(JAVA_LONG));
-    memGetAddressRange =
-        library.function("cuMemGetAddressRange_v2", status(ADDRESS, ADDRESS, JAVA_LONG));
-    ipcOpenMemHandle =
-        library.function("cuIpcOpenMemHandle_v2", status(ADDRESS, IPC_HANDLE, JAVA_INT));
-    ipcCloseMemHandle = library.function("cuIpcCloseMemHandle", status(JAVA_LONG));
-    memHostRegister =
-        library.function("cuMemHostRegister_v2", status(JAVA_LONG, JAVA_LONG, JAVA_INT));
-    memHostUnregister = library.function("cuMemHostUnregister", status(JAVA_LONG));
-    getErrorName = library.function("cuGetErrorName", status(JAVA_INT, ADDRESS));
-    getErrorString = library.function("cuGetErrorString", status(JAVA_INT, ADDRESS));
+  private final MethodHandle init = function("cuInit", status(JAVA_INT));
+  private final MethodHandle driverGetVersion = function("cuDriverGetVersion", status(ADDRESS));
+  private final MethodHandle deviceGetCount = function("cuDeviceGetCount", status(ADDRESS));
+  private final MethodHandle deviceGet = function("cuDeviceGet", status(ADDRESS, JAVA_INT));
+  private final MethodHandle deviceGetName =
+      function("cuDeviceGetName", status(ADDRESS, JAVA_INT, JAVA_INT));
+  private final MethodHandle deviceGetAttribute =
+      function("cuDeviceGetAttribute", status(ADDRESS, JAVA_INT, JAVA_INT));
+  private final MethodHandle deviceTotalMem =
+      function("cuDeviceTotalMem_v2", status(ADDRESS, JAVA_INT));
+  private final MethodHandle primaryCtxRetain =
+      function("cuDevicePrimaryCtxRetain", status(ADDRESS, JAVA_INT));
+  private final MethodHandle ctxSetCurrent = function("cuCtxSetCurrent", status(JAVA_LONG));
+  private final MethodHandle ctxPushCurrent = function("cuCtxPushCurrent_v2", status(JAVA_LONG));
+  private final MethodHandle ctxPopCurrent = function("cuCtxPopCurrent_v2", status(ADDRESS));
+  private final MethodHandle streamCreate = function("cuStreamCreate", status(ADDRESS, JAVA_INT));
+  private final MethodHandle streamSynchronize = function("cuStreamSynchronize", status(JAVA_LONG));
+  private final MethodHandle memcpyDtoHAsync = function("cuMemcpyDtoHAsync_v2", COPY);
+  private final MethodHandle memcpyHtoDAsync = function("cuMemcpyHtoDAsync_v2", COPY);
+  private final MethodHandle memAlloc = function("cuMemAlloc_v2", status(ADDRESS, JAVA_LONG));
+  private final MethodHandle memFree = function("cuMemFree_v2", status(JAVA_LONG));
+  private final MethodHandle memGetAddressRange =
+      function("cuMemGetAddressRange_v2", status(ADDRESS, ADDRESS, JAVA_LONG));
+  private final MethodHandle ipcOpenMemHandle =
+      function("cuIpcOpenMemHandle_v2", status(ADDRESS, IPC_HANDLE, JAVA_INT));
+  private final MethodHandle ipcCloseMemHandle = function("cuIpcCloseMemHandle", status(JAVA_LONG));
+  private final MethodHandle memHostRegister =
+      function("cuMemHostRegister_v2", status(JAVA_LONG, JAVA_LONG, JAVA_INT));
+  private final MethodHandle memHostUnregister = function("cuMemHostUnregister", status(JAVA_LONG));
+  private final MethodHandle getErrorName = function("cuGetErrorName", status(JAVA_INT, ADDRESS));
+  private final MethodHandle getErrorString =
+      function("cuGetErrorString", status(JAVA_INT, ADDRESS));
+
+  /** Opens the driver that the system's loader finds by this name, or at this path. */
+  CudaLibrary(String name) {
+    super(name);
   }
 
   /** A call of a function, which answers a CUresult. */
@@ -319,7 +302,7 @@ final class CudaLibrary {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment out = arena.allocate(ADDRESS);
       int status = (int) function.invokeExact(result, out);
-      return status == SUCCESS ? DriverLibrary.text(out.get(ADDRESS, 0)) : "an unknown error";
+      return status == SUCCESS ? text(out.get(ADDRESS, 0)) : "an unknown error";
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }

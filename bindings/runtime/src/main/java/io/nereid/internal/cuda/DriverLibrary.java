@@ -10,21 +10,17 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 
 /** A shared library that comes with NVIDIA's driver; once opened it stays. */
-final class DriverLibrary {
+abstract class DriverLibrary {
 
   private final String name;
   private final SymbolLookup symbols;
 
-  private DriverLibrary(String name, SymbolLookup symbols) {
-    this.name = name;
-    this.symbols = symbols;
-  }
-
   /** Opens what the system's loader finds by this name, or at this path. */
   @SuppressWarnings("restricted")
-  static DriverLibrary open(String name) {
+  DriverLibrary(String name) {
+    this.name = name;
     try {
-      return new DriverLibrary(name, SymbolLookup.libraryLookup(name, Arena.global()));
+      symbols = SymbolLookup.libraryLookup(name, Arena.global());
     } catch (IllegalArgumentException e) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
@@ -33,7 +29,7 @@ final class DriverLibrary {
   }
 
   @SuppressWarnings("restricted")
-  MethodHandle function(String function, FunctionDescriptor type) {
+  final MethodHandle function(String function, FunctionDescriptor type) {
     MemorySegment address =
         symbols
             .find(function)

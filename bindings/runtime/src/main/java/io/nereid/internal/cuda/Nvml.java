@@ -22,7 +22,7 @@ import java.util.OptionalLong;
  * NVIDIA's management library, which tells how GPUs are doing. It needs no CUDA and starts none,
  * may be called from any thread, and stays open until the process ends.
  */
-public final class Nvml {
+public final class Nvml extends DriverLibrary {
 
   private static final String LIBRARY = "libnvidia-ml.so.1";
 
@@ -40,13 +40,16 @@ public final class Nvml {
       MemoryLayout.structLayout(
           JAVA_LONG.withName("total"), JAVA_LONG.withName("free"), JAVA_LONG.withName("used"));
 
-  private final MethodHandle utilization;
+  private static final FunctionDescriptor READ = FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS);
 
-  private final MethodHandle memory;
-  private final MethodHandle powerUsage;
-  private final MethodHandle powerLimit;
-  private final MethodHandle energy;
-  private final MethodHandle errorString;
+  private final MethodHandle utilization = function("nvmlDeviceGetUtilizationRates", READ);
+
+  private final MethodHandle memory = function("nvmlDeviceGetMemoryInfo", READ);
+  private final MethodHandle powerUsage = function("nvmlDeviceGetPowerUsage", READ);
+  private final MethodHandle powerLimit = function("nvmlDeviceGetPowerManagementLimit", READ);
+  private final MethodHandle energy = function("nvmlDeviceGetTotalEnergyConsumption", READ);
+  private final MethodHandle errorString =
+      function("nvmlErrorString", FunctionDescriptor.of(ADDRESS, JAVA_INT));
   private final List<Gpu> gpus;
 
   /** The library, as the first caller found it. */
@@ -69,30 +72,23 @@ public final class Nvml {
 
   /** Opens a library that has NVML's functions. */
   static Nvml open(String name) {
-    return new Nvml(DriverLibrary.open(name));
+    return new Nvml(name);
   }
 
-  private Nvml(DriverLibrary library) {
-    FunctionDescriptor read = FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS);
-    utilization = library.function("nvmlDeviceGetUtilizationRates", read);
-    memory = library.function("nvmlDeviceGetMemoryInfo", read);
-    powerUsage = library.function("nvmlDeviceGetPowerUsage", read);
-    powerLimit = library.function("nvmlDeviceGetPowerManagementLimit", read);
-    energy = library.function("nvmlDeviceGetTotalEnergyConsumption", read);
-    errorString = library.function("nvmlErrorString", FunctionDescriptor.of(ADDRESS, JAVA_INT));
-    gpus = List.copyOf(start(library));
+  private Nvml(String name) {
+    super(name);
+    gpus = List.copyOf(start());
   }
 
-  private List<Gpu> start(DriverLibrary library) {
-    MethodHandle init = library.function("nvmlInit_v2", FunctionDescriptor.of(JAVA_INT));
+  private List<Gpu> start() {
+    MethodHandle init = function("nvmlInit_v2", FunctionDescriptor.of(JAVA_INT));
     MethodHandle count =
-        library.function("nvmlDeviceGetCount_v2", FunctionDescriptor.of(JAVA_INT, ADDRESS));
+        function("nvmlDeviceGetCount_v2", FunctionDescriptor.of(JAVA_INT, ADDRESS));
     MethodHandle byIndex =
-        library.function(
+        function(
             "nvmlDeviceGetHandleByIndex_v2", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS));
     MethodHandle uuid =
-        library.function(
-            "nvmlDeviceGetUUID", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
+        function("nvmlDeviceGetUUID", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
     try (Arena arena = Arena.ofConfined()) {
       check("nvmlInit", (int) init.invokeExact());
       MemorySegment number = arena.allocate(JAVA_INT);
@@ -118,11 +114,8 @@ public final class Nvml {
     if (result != SUCCESS) {
       throw new NereidException(
           StatusCode.UNAVAILABLE,
-          function
-              + " failed with "
-              + result
-              + ": "
-              + DriverLibrary.text((MemorySegment) errorString.invokeExact(result)));
+          "%s failed with %s: %s"
+              .formatted(function, result, text((MemorySegment) errorString.invokeExact(result))));
     }
   }
 
