@@ -2,7 +2,7 @@ package io.nereid.benchmarks.compare;
 
 import io.nereid.perf.compare.BenchmarkId;
 import io.nereid.perf.compare.Fork;
-import io.nereid.perf.compare.ForkPace;
+import io.nereid.perf.compare.Machine;
 import io.nereid.perf.compare.MeasurementException;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,11 +20,11 @@ final class JmhForks implements Fork.Source<Build> {
   private static final long PATIENCE_MS = 120_000;
 
   private final JmhProcess jmh;
-  private final ForkPace pace;
+  private final Machine.Pace pace;
 
   JmhForks(JmhProcess jmh, Fork.Settings settings) {
     this.jmh = jmh;
-    pace = new ForkPace(settings);
+    pace = new Machine.Pace(settings);
   }
 
   @Override

@@ -5,10 +5,13 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The load generator as a command, on its own or below another one. */
@@ -68,6 +71,42 @@ public final class PerfCommand implements Callable<Integer> {
     if (!Files.isDirectory(directory)) {
       throw new PerfException(
           "expected a directory that exists for " + file + ", got " + directory);
+    }
+  }
+
+  /** The options that say which model of which server is measured. */
+  static final class TargetArguments {
+
+    static final class ModelName {
+      @Option(
+          names = {"-m", "--model"},
+          paramLabel = "MODEL",
+          description = "The model; also as the argument.")
+      private String option;
+
+      @Parameters(arity = "0..1", paramLabel = "MODEL", description = "The model.")
+      private String argument;
+    }
+
+    @ArgGroup(multiplicity = "1")
+    private ModelName model;
+
+    @Option(
+        names = {"-x", "--model-version"},
+        paramLabel = "N",
+        defaultValue = "",
+        description = "Its version; what the server chooses by default.")
+    private String version;
+
+    @Mixin private ServerArguments server;
+
+    /** Throws what is wrong with it as an {@link IllegalArgumentException}. */
+    Target target() throws IOException {
+      String name = model.option == null ? model.argument : model.option;
+      if (name.isEmpty()) {
+        throw new IllegalArgumentException("expected the name of a model, got an empty one");
+      }
+      return server.target(name, version);
     }
   }
 }

@@ -66,7 +66,7 @@ final class Tally {
     add(sendDelay, counts.sendDelay());
     add(firstResponse, counts.firstResponse());
     add(betweenResponses, counts.betweenResponses());
-    counts.sequences += sequences.sumThenReset();
+    counts.ended().addAndGet(sequences.sumThenReset());
     errors.forEach((status, count) -> {
       long number = count.getAndSet(0);
       if (number > 0) {
@@ -79,39 +79,32 @@ final class Tally {
     into.add(recorder.getIntervalHistogram());
   }
 
-  /** Sums of any number of tallies over any number of windows. */
-  static final class Counts {
-    private final Histogram latency = new Histogram(DIGITS);
-    private final Histogram sendDelay = new Histogram(DIGITS);
-    private final Histogram firstResponse = new Histogram(DIGITS);
-    private final Histogram betweenResponses = new Histogram(DIGITS);
-    private final Map<String, Long> errors = new TreeMap<>();
-    private long sequences;
+  /**
+   * Sums of any number of tallies over any number of windows.
+   *
+   * @param errors the requests that failed, by status
+   * @param ended the sequences that ended
+   */
+  record Counts(
+      Histogram latency,
+      Histogram sendDelay,
+      Histogram firstResponse,
+      Histogram betweenResponses,
+      Map<String, Long> errors,
+      AtomicLong ended) {
 
-    Histogram latency() {
-      return latency;
+    Counts() {
+      this(
+          new Histogram(DIGITS),
+          new Histogram(DIGITS),
+          new Histogram(DIGITS),
+          new Histogram(DIGITS),
+          new TreeMap<>(),
+          new AtomicLong());
     }
 
-    Histogram sendDelay() {
-      return sendDelay;
-    }
-
-    Histogram firstResponse() {
-      return firstResponse;
-    }
-
-    Histogram betweenResponses() {
-      return betweenResponses;
-    }
-
-    /** Returns the number of sequences that ended. */
     long sequences() {
-      return sequences;
-    }
-
-    /** Returns the number of requests that failed, by status. */
-    Map<String, Long> errors() {
-      return errors;
+      return ended.get();
     }
 
     long errorCount() {
@@ -123,7 +116,7 @@ final class Tally {
       sendDelay.add(other.sendDelay);
       firstResponse.add(other.firstResponse);
       betweenResponses.add(other.betweenResponses);
-      sequences += other.sequences;
+      ended.addAndGet(other.sequences());
       other.errors.forEach((status, count) -> errors.merge(status, count, Long::sum));
     }
   }

@@ -180,10 +180,8 @@ public final class CompareArguments {
       run.slower()
           .forEach(outcome ->
               progress(
-                  outcome.id()
-                      + " is slower by more than "
-                      + Numbers.percent(run.threshold())
-                      + ", in two batches of forks"));
+                  "%s is slower by more than %s, in two batches of forks"
+                      .formatted(outcome.id(), Numbers.percent(run.threshold()))));
       return SLOWER;
     }
     return run.failed().isEmpty() ? FINE : NOT_MEASURED;

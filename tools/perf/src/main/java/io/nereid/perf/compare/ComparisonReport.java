@@ -20,42 +20,59 @@ final class ComparisonReport {
 
   private ComparisonReport() {}
 
-  // ---- For a terminal --------------------------------------------------------------------------
-
-  static String text(ComparisonRun run) {
+  private static Table numbers(ComparisonRun run) {
     Table table =
         new Table(
             List.of(
-                "benchmark", "metric", "base", "ratio", "95 % interval", "verdict", "allocated"));
+                "benchmark",
+                "metric",
+                "base",
+                "candidate",
+                "ratio",
+                "95 % interval",
+                "verdict",
+                "allocated"));
     for (Outcome outcome : run.measured()) {
       outcome
           .verdicts()
-          .forEach((metric, verdict) -> {
-            Estimate estimate = outcome.estimates().get(metric);
-            boolean first = metric == Metric.TIME;
-            table.add(
-                List.of(
-                    first ? outcome.id().toString() : "",
-                    metric.label(),
-                    Numbers.time(outcome.median(Pair::base, metric)),
-                    Numbers.ratio(estimate),
-                    Numbers.interval(estimate),
-                    Numbers.verdict(verdict, estimate),
-                    first ? allocated(outcome) : ""));
-          });
+          .forEach((metric, verdict) -> table.addStyled(row(outcome, metric, verdict)));
     }
-    StringBuilder text = new StringBuilder(table.text());
+    return table;
+  }
+
+  private static List<Cell> row(Outcome outcome, Metric metric, Verdict verdict) {
+    Estimate estimate = outcome.estimates().get(metric);
+    boolean first = metric == Metric.TIME;
+    return List.of(
+        new Cell(first ? outcome.id().toString() : "", ""),
+        new Cell(metric.label(), ""),
+        number(Numbers.time(outcome.median(Pair::base, metric))),
+        number(Numbers.time(outcome.median(Pair::candidate, metric))),
+        number(Numbers.ratio(estimate)),
+        number(Numbers.interval(estimate)),
+        new Cell(Numbers.verdict(verdict, estimate), verdict.name()),
+        number(first ? allocated(outcome) : ""));
+  }
+
+  private static Cell number(String text) {
+    return new Cell(text, "number");
+  }
+
+  private static String allocated(Outcome outcome) {
+    return Numbers.allocation(
+        outcome.allocatedBytes(Pair::base), outcome.allocatedBytes(Pair::candidate));
+  }
+
+  // ---- For a terminal --------------------------------------------------------------------------
+
+  static String text(ComparisonRun run) {
+    StringBuilder text = new StringBuilder(numbers(run).text());
     list(text, "only in " + run.base(), run.onlyBase());
     list(text, "only in " + run.candidate(), run.onlyCandidate());
     for (Outcome outcome : run.failed()) {
       text.append("could not be measured: ").append(outcome.id()).append('\n');
     }
     return text.toString();
-  }
-
-  private static String allocated(Outcome outcome) {
-    return Numbers.allocation(
-        outcome.allocatedBytes(Pair::base), outcome.allocatedBytes(Pair::candidate));
   }
 
   private static void list(StringBuilder text, String title, List<BenchmarkId> ids) {
@@ -82,7 +99,14 @@ final class ComparisonReport {
             + " the threshold. Time is by the clock, cpu is processor time of all threads but the"
             + " JVM's compilers.");
     page.heading("Numbers");
-    page.table(numbers(run));
+    Table numbers = numbers(run);
+    for (Outcome outcome : run.failed()) {
+      numbers.addStyled(
+          List.of(
+              new Cell(outcome.id().toString(), ""),
+              new Cell("could not be measured: " + outcome.failure(), "SLOWER")));
+    }
+    page.table(numbers);
     page.list("Only in " + run.base(), texts(run.onlyBase()));
     page.list("Only in " + run.candidate(), texts(run.onlyCandidate()));
     page.heading("Forks");
@@ -109,49 +133,5 @@ final class ComparisonReport {
 
   private static List<String> texts(List<BenchmarkId> ids) {
     return ids.stream().map(BenchmarkId::toString).toList();
-  }
-
-  private static Table numbers(ComparisonRun run) {
-    Table table =
-        new Table(
-            List.of(
-                "benchmark",
-                "metric",
-                "base",
-                "candidate",
-                "ratio",
-                "95 %",
-                "verdict",
-                "allocated"));
-    for (Outcome outcome : run.measured()) {
-      outcome
-          .verdicts()
-          .forEach((metric, verdict) -> table.addStyled(row(outcome, metric, verdict)));
-    }
-    for (Outcome outcome : run.failed()) {
-      table.addStyled(
-          List.of(
-              new Cell(outcome.id().toString(), ""),
-              new Cell("could not be measured: " + outcome.failure(), "SLOWER")));
-    }
-    return table;
-  }
-
-  private static List<Cell> row(Outcome outcome, Metric metric, Verdict verdict) {
-    Estimate estimate = outcome.estimates().get(metric);
-    boolean first = metric == Metric.TIME;
-    return List.of(
-        new Cell(first ? outcome.id().toString() : "", ""),
-        new Cell(metric.label(), ""),
-        number(Numbers.time(outcome.median(Pair::base, metric))),
-        number(Numbers.time(outcome.median(Pair::candidate, metric))),
-        number(Numbers.ratio(estimate)),
-        number(Numbers.interval(estimate)),
-        new Cell(Numbers.verdict(verdict, estimate), verdict.name()),
-        number(first ? allocated(outcome) : ""));
-  }
-
-  private static Cell number(String text) {
-    return new Cell(text, "number");
   }
 }

@@ -40,4 +40,28 @@ public final class Machine {
         Runtime.version(),
         ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
   }
+
+  /** Hands out settings that suit how busy the machine is. For one thread. */
+  public static final class Pace {
+
+    /** Forks that are compared with each other are alike: A B B A. */
+    private static final int ALIKE = 4;
+
+    private final Fork.Settings quiet;
+    private Fork.Settings current;
+    private int count;
+
+    /** For forks that run so where nothing else does. */
+    public Pace(Fork.Settings quiet) {
+      this.quiet = quiet;
+    }
+
+    /** The next fork runs so. */
+    public Fork.Settings next() {
+      if (count++ % ALIKE == 0) {
+        current = quiet.under(load());
+      }
+      return current;
+    }
+  }
 }

@@ -25,7 +25,7 @@ public final class ServedForks implements Fork.Source<ServedSide> {
   private final Path work;
   private final Path requests;
   private final int concurrency;
-  private final ForkPace pace;
+  private final Machine.Pace pace;
 
   /**
    * Prepares.
@@ -40,7 +40,7 @@ public final class ServedForks implements Fork.Source<ServedSide> {
     this.work = work;
     this.requests = requests;
     this.concurrency = concurrency;
-    pace = new ForkPace(settings);
+    pace = new Machine.Pace(settings);
   }
 
   @Override
