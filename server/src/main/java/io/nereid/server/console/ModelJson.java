@@ -1,14 +1,18 @@
 package io.nereid.server.console;
 
+import io.nereid.model.Objective;
 import io.nereid.statistics.BatchEnd;
 import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.Histogram;
 import io.nereid.statistics.InstanceStatistics;
 import io.nereid.statistics.ModelStatistics;
+import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.statistics.SequenceStatistics;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.ToLongFunction;
 
 /** Makes the event about one version of a model. */
 final class ModelJson {
@@ -146,7 +150,7 @@ final class ModelJson {
     OverviewJson.queue(json, work)
         .with("instances", instances)
         .with("sequences", now.sequences().map(ModelJson::sequences).orElse(null))
-        .with("objective", ObjectiveJson.of(work))
+        .with("objective", objective(work))
         .with("memory", OverviewJson.memory(work.memory()));
   }
 
@@ -188,5 +192,53 @@ final class ModelJson {
         .with("index", index)
         .with("state", limited ? instance.text() : null)
         .with("waits", instance == null ? 0 : instance.waits());
+  }
+
+  // ---- The objective ---------------------------------------------------------------------------
+
+  /** The objective of a model; null where it has none. */
+  private static ConsoleJson objective(ModelFigures.Work work) {
+    return work.now().objective().map(figures -> objective(work, figures)).orElse(null);
+  }
+
+  private static ConsoleJson objective(ModelFigures.Work work, ObjectiveStatistics figures) {
+    return new ConsoleJson()
+        .with("objective", new Objective(figures.percentile(), figures.latency()).text())
+        .decimal("kept_per_s", work.perSecond(counter(ObjectiveStatistics::kept)))
+        .decimal("late_per_s", work.perSecond(counter(ObjectiveStatistics::late)))
+        .decimal("refused_per_s", work.perSecond(counter(ObjectiveStatistics::refused)))
+        .with("kept", figures.kept())
+        .with("late", figures.late())
+        .with(
+            "refused",
+            new ConsoleJson()
+                .with("backlog", figures.refusedBacklog())
+                .with("cost", figures.refusedCost())
+                .with("waiting", figures.refusedWaiting()))
+        .with("refused_deadline", figures.refusedDeadline())
+        .with("max_rows", figures.maxRows())
+        .decimal("max_wait_us", us(figures.maxWait()))
+        .decimal("backlog_us", us(figures.backlogTime()))
+        .decimal("outside_us", us(figures.outside()))
+        .with("rows_per_s", figures.rowsPerSecond())
+        .with("costs", figures.costs().stream().map(ModelJson::cost).toList());
+  }
+
+  private static ToLongFunction<ModelStatistics> counter(
+      ToLongFunction<ObjectiveStatistics> counter) {
+    return model -> model.objective().map(counter::applyAsLong).orElse(0L);
+  }
+
+  private static double us(Duration time) {
+    return time.toNanos() / 1e3;
+  }
+
+  private static ConsoleJson cost(ObjectiveStatistics.Cost cost) {
+    return new ConsoleJson()
+        .with("kind", cost.kind())
+        .with("rows", cost.rows())
+        .with("row_elements", cost.rowElements())
+        .decimal("mean_us", cost.meanNs() / 1e3)
+        .decimal("high_us", cost.highNs() / 1e3);
   }
 }

@@ -10,7 +10,6 @@ import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameListenerDecor
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Settings;
 import io.grpc.netty.shaded.io.netty.util.ResourceLeakDetector;
-import io.nereid.server.shared.FrameCount;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 

@@ -10,7 +10,6 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
 import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
-import io.nereid.server.shared.FrameCount;
 import io.nereid.server.shared.Frontends;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.TlsSettings;

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.http.FrameClient;
 import io.nereid.server.http.FrameFlood;
-import io.nereid.server.shared.FrameCount;
 import io.nereid.server.tls.ServerTlsOptions;
 import io.nereid.server.tls.TestCertificates;
 import io.nereid.server.tls.TestCertificates.Identity;

@@ -1,4 +1,4 @@
-package io.nereid.server.shared;
+package io.nereid.server.grpc;
 
 import java.util.concurrent.TimeUnit;
 
@@ -9,16 +9,16 @@ import java.util.concurrent.TimeUnit;
  * of the client once it has sent too many, and null before. For one connection, whose thread calls
  * it.
  */
-public final class FrameCount {
+final class FrameCount {
 
   /** DATA frames in a row that are empty and do not end their stream. */
   private static final int MAX_EMPTY_DATA = 10;
 
   /** Resets, and other frames that carry nothing, within the seconds below. */
-  public static final int MAX_FRAMES = 400;
+  static final int MAX_FRAMES = 400;
 
   /** The seconds after which the count of frames begins anew. */
-  public static final int WINDOW_SECONDS = 30;
+  static final int WINDOW_SECONDS = 30;
 
   private int emptyDataCount;
   private int idleCount;
@@ -26,14 +26,14 @@ public final class FrameCount {
   private long windowStartNs = System.nanoTime();
 
   /** A frame carried something; those of DATA say so by {@link #data}. */
-  public void carried() {
+  void carried() {
     if (idleCount > 0) {
       idleCount--;
     }
   }
 
   /** A DATA frame carried something, unless it was empty and did not even end its stream. */
-  public String data(boolean carriesNothing) {
+  String data(boolean carriesNothing) {
     if (carriesNothing) {
       return ++emptyDataCount > MAX_EMPTY_DATA
           ? atMost(MAX_EMPTY_DATA + " empty DATA frames in a row")
@@ -45,7 +45,7 @@ public final class FrameCount {
   }
 
   /** A stream was reset that was open. */
-  public String reset() {
+  String reset() {
     beginWindow();
     return ++resetCount > MAX_FRAMES
         ? atMost(MAX_FRAMES + " resets within " + WINDOW_SECONDS + " s")
@@ -53,7 +53,7 @@ public final class FrameCount {
   }
 
   /** Another frame carried nothing. */
-  public String idle() {
+  String idle() {
     beginWindow();
     return ++idleCount > MAX_FRAMES
         ? atMost(MAX_FRAMES + " frames without content within " + WINDOW_SECONDS + " s")
