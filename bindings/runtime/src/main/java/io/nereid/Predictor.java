@@ -135,15 +135,12 @@ public final class Predictor<I extends Record, O extends Record> {
       if (!required.optional()
           && Arrays.stream(inputs).noneMatch(field -> field.name().equals(required.name()))) {
         throw new IllegalArgumentException(
-            "record "
-                + input.name()
-                + " lacks a component for input '"
-                + required.name()
-                + "' ("
-                + TensorField.described(spec, required)
-                + ") of model '"
-                + spec.name()
-                + "'");
+            "record %s lacks a component for input '%s' (%s) of model '%s'"
+                .formatted(
+                    input.name(),
+                    required.name(),
+                    TensorField.described(spec, required),
+                    spec.name()));
       }
     }
     return new Fit(spec, inputs, fields(spec, output, "output", spec.outputs()));
@@ -177,16 +174,8 @@ public final class Predictor<I extends Record, O extends Record> {
       return found.getFirst();
     }
     throw new IllegalArgumentException(
-        "expected component '"
-            + name
-            + "' of record "
-            + type.name()
-            + " to be an "
-            + what
-            + " of model '"
-            + spec.name()
-            + "'"
-            + Names.hint("it has", name, known));
+        "expected component '%s' of record %s to be an %s of model '%s'%s"
+            .formatted(name, type.name(), what, spec.name(), Names.hint("it has", name, known)));
   }
 
   /** The name as Java's names are. */

@@ -50,11 +50,9 @@ final class RecordType<T extends Record> {
               .asType(MAKE);
     } catch (InaccessibleObjectException e) {
       throw new IllegalArgumentException(
-          "expected package "
-              + type.getPackageName()
-              + " to be open to io.nereid.runtime: 'opens "
-              + type.getPackageName()
-              + " to io.nereid.runtime' in its module-info.java",
+          ("expected package %s to be open to io.nereid.runtime: 'opens %s to "
+                  + "io.nereid.runtime' in its module-info.java")
+              .formatted(type.getPackageName(), type.getPackageName()),
           e);
     } catch (ReflectiveOperationException e) {
       throw new IllegalArgumentException("record " + type.getName() + " cannot be read", e);

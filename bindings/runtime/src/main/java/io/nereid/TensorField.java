@@ -70,10 +70,8 @@ final class TensorField {
     if (isInput && depth == 1 && free > 1 && dims.length > 1) {
       throw doesNotFit(
           what,
-          "an array with "
-              + dims.length
-              + " dimensions or a Tensor, as several are free, got "
-              + got);
+          "an array with %s dimensions or a Tensor, as several are free, got %s"
+              .formatted(dims.length, got));
     }
     if (depth == 0 && !isTensor() && spec.dims().stream().anyMatch(dim -> dim > 1 || dim == 0)) {
       throw doesNotFit(what, "an array or a Tensor, got a single " + got);

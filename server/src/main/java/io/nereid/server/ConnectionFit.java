@@ -117,15 +117,8 @@ final class ConnectionFit {
     if (got < wanted) {
       LOGGER.log(
           Level.INFO,
-          protocol
-              + " takes "
-              + got
-              + " connections at a time, not the "
-              + wanted
-              + " of "
-              + flag
-              + ": "
-              + why);
+          "%s takes %s connections at a time, not the %s of %s: %s"
+              .formatted(protocol, got, wanted, flag, why));
     }
   }
 }

@@ -169,11 +169,9 @@ public final class NereidServer implements AutoCloseable {
     if (!failures.isEmpty()) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
-          failures.size()
-              + " of "
-              + nereid.models().size()
-              + " model versions could not be loaded; --exit-on-error=false serves the others:\n  "
-              + String.join("\n  ", failures));
+          ("%s of %s model versions could not be loaded; --exit-on-error=false serves the "
+                  + "others:\n  %s")
+              .formatted(failures.size(), nereid.models().size(), String.join("\n  ", failures)));
     }
   }
 

@@ -56,12 +56,8 @@ final class VerifyReport {
     }
     for (Gpu device : library.cuda().devices()) {
       String text =
-          device.name()
-              + ", compute capability "
-              + device.computeCapability()
-              + ", "
-              + (device.memoryBytes() >> 20)
-              + " MiB";
+          "%s, compute capability %s, %s MiB"
+              .formatted(device.name(), device.computeCapability(), device.memoryBytes() >> 20);
       machine("gpu_" + device.number(), text);
       info("GPU " + device.number(), text);
     }

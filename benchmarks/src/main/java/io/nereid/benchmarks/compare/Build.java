@@ -27,13 +27,9 @@ record Build(String label, Path jar) {
       }
     }
     throw new MeasurementException(
-        "expected "
-            + JAR_NAME
-            + " or benchmarks/target/"
-            + JAR_NAME
-            + " in "
-            + directory
-            + ", found neither: build that tree with './dev build' first");
+        ("expected %s or benchmarks/target/%s in %s, found neither: build that tree with "
+                + "'./dev build' first")
+            .formatted(JAR_NAME, JAR_NAME, directory));
   }
 
   /** True if both are one and the same build. */

@@ -163,10 +163,8 @@ final class GrpcMessages {
         setting.setUint32Param(((Number) value).intValue());
       } else {
         throw new IllegalArgumentException(
-            "expected a boolean, a number from 0 to 2147483647 or a string as '"
-                + name
-                + "', got "
-                + value);
+            "expected a boolean, a number from 0 to 2147483647 or a string as '%s', got %s"
+                .formatted(name, value));
       }
       message.putSettings(name, setting.build());
     });

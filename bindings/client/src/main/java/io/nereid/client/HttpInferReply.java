@@ -141,12 +141,8 @@ final class HttpInferReply {
     }
     if (output.name == null || output.datatype == null || output.shape == null) {
       throw InferenceException.malformed(
-          "an output lacks name, datatype or shape: it has "
-              + output.name
-              + ", "
-              + output.datatype
-              + ", "
-              + Arrays.toString(output.shape));
+          "an output lacks name, datatype or shape: it has %s, %s, %s"
+              .formatted(output.name, output.datatype, Arrays.toString(output.shape)));
     }
     return output;
   }
@@ -183,13 +179,8 @@ final class HttpInferReply {
       size = binarySize;
       if (size < 0 || size > binary.limit() - at) {
         throw InferenceException.malformed(
-            "output '"
-                + output.name
-                + "' has "
-                + size
-                + " bytes of binary data, "
-                + (binary.limit() - at)
-                + " are left");
+            "output '%s' has %s bytes of binary data, %s are left"
+                .formatted(output.name, size, binary.limit() - at));
       }
       data = Buffers.slice(binary, at, (int) size);
     } else if (output.dataAt >= 0) {
@@ -208,11 +199,8 @@ final class HttpInferReply {
     // An element takes two characters at least: a count that cannot be right allocates nothing.
     if (count > length) {
       throw InferenceException.malformed(
-          "output '"
-              + output.name
-              + "' has "
-              + count
-              + " elements by its shape, and fewer in 'data'");
+          "output '%s' has %s elements by its shape, and fewer in 'data'"
+              .formatted(output.name, count));
     }
     try (JsonParser parser = JsonReading.parser(reply.text(), output.dataAt, length)) {
       parser.nextToken();

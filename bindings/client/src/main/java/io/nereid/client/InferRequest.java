@@ -239,10 +239,8 @@ public final class InferRequest {
       Objects.requireNonNull(name);
       if (classification < 0) {
         throw new IllegalArgumentException(
-            "expected a number of classes above 0 for output '"
-                + name
-                + "', got "
-                + classification);
+            "expected a number of classes above 0 for output '%s', got %s"
+                .formatted(name, classification));
       }
     }
   }

@@ -105,10 +105,8 @@ final class JsonReading {
 
   static InferenceException malformed(JacksonException e) {
     return InferenceException.malformed(
-        "its JSON cannot be parsed at byte "
-            + e.getLocation().getByteOffset()
-            + ": "
-            + e.getOriginalMessage(),
+        "its JSON cannot be parsed at byte %s: %s"
+            .formatted(e.getLocation().getByteOffset(), e.getOriginalMessage()),
         e);
   }
 }

@@ -81,13 +81,8 @@ final class JsonTensorReader {
   private void checkCount(boolean fits, long index) {
     if (!fits) {
       throw InferenceException.malformed(
-          "output '"
-              + output
-              + "' has "
-              + count
-              + " elements by its shape, and "
-              + (index < count ? index : "more")
-              + " in 'data'");
+          "output '%s' has %s elements by its shape, and %s in 'data'"
+              .formatted(output, count, index < count ? index : "more"));
     }
   }
 
@@ -164,13 +159,8 @@ final class JsonTensorReader {
 
   private InferenceException wrong(long index) {
     return InferenceException.malformed(
-        "element "
-            + index
-            + " of output '"
-            + output
-            + "' is no "
-            + type
-            + ": "
-            + HttpFailures.shortened(String.valueOf(parser.getString())));
+        "element %s of output '%s' is no %s: %s"
+            .formatted(
+                index, output, type, HttpFailures.shortened(String.valueOf(parser.getString()))));
   }
 }

@@ -45,15 +45,8 @@ final class ReplyTensors {
         && (data.remaining() / type.byteSize() != count
             || data.remaining() % type.byteSize() != 0)) {
       throw InferenceException.malformed(
-          "output '"
-              + output
-              + "' has "
-              + count
-              + " elements of "
-              + type
-              + " by its shape, and "
-              + data.remaining()
-              + " bytes");
+          "output '%s' has %s elements of %s by its shape, and %s bytes"
+              .formatted(output, count, type, data.remaining()));
     }
     return Tensor.ofResponse(owner, type, data.asReadOnlyBuffer(), null, shape);
   }
@@ -95,12 +88,8 @@ final class ReplyTensors {
     }
     if (size > slice.byteSize()) {
       throw InferenceException.malformed(
-          "output '"
-              + output
-              + "' has "
-              + size
-              + " bytes, in shared memory of "
-              + slice.byteSize());
+          "output '%s' has %s bytes, in shared memory of %s"
+              .formatted(output, size, slice.byteSize()));
     }
     ByteBuffer data =
         mapped == null ? null : Buffers.slice(mapped, 0, (int) size).asReadOnlyBuffer();

@@ -41,10 +41,8 @@ public record RetryPolicy(
     }
     if (initialBackoff.isNegative() || maxBackoff.compareTo(initialBackoff) < 0) {
       throw new IllegalArgumentException(
-          "expected 0 <= initialBackoff <= maxBackoff, got "
-              + initialBackoff
-              + " and "
-              + maxBackoff);
+          "expected 0 <= initialBackoff <= maxBackoff, got %s and %s"
+              .formatted(initialBackoff, maxBackoff));
     }
     if (maxBackoff.compareTo(LONGEST_BACKOFF) > 0) {
       throw new IllegalArgumentException("expected maxBackoff of a day at most, got " + maxBackoff);

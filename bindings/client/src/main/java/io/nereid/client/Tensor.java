@@ -285,10 +285,8 @@ public final class Tensor {
     int size = byteStringsSize(encoded, count);
     if (size != encoded.limit()) {
       throw InferenceException.malformed(
-          (encoded.limit() - size)
-              + " bytes follow the last of "
-              + count
-              + " elements of a BYTES tensor");
+          "%s bytes follow the last of %s elements of a BYTES tensor"
+              .formatted(encoded.limit() - size, count));
     }
     byte[][] values = new byte[(int) count][];
     for (int i = 0; i < values.length; i++) {
@@ -306,15 +304,8 @@ public final class Tensor {
       long length = left < 0 ? 0 : Integer.toUnsignedLong(encoded.getInt(at));
       if (length > left) {
         throw InferenceException.malformed(
-            "element "
-                + i
-                + " of a BYTES tensor of "
-                + count
-                + " begins at byte "
-                + at
-                + " and ends beyond its "
-                + encoded.limit()
-                + " bytes");
+            "element %s of a BYTES tensor of %s begins at byte %s and ends beyond its %s bytes"
+                .formatted(i, count, at, encoded.limit()));
       }
       at += Integer.BYTES + (int) length;
     }

@@ -108,12 +108,7 @@ public final class Histogram {
   /** A short summary for logs. */
   @Override
   public String toString() {
-    return "Histogram[count="
-        + count()
-        + ", p50Ns="
-        + percentileNs(50)
-        + ", p99Ns="
-        + percentileNs(99)
-        + "]";
+    return "Histogram[count=%s, p50Ns=%s, p99Ns=%s]"
+        .formatted(count(), percentileNs(50), percentileNs(99));
   }
 }

@@ -18,15 +18,8 @@ public record InstanceStatistics(
   public String text() {
     return awaited
         .map(resource ->
-            "waits for "
-                + resource.name()
-                + ", "
-                + resource.free()
-                + " of "
-                + resource.total()
-                + " free, "
-                + needed
-                + " needed")
+            "waits for %s, %s of %s free, %s needed"
+                .formatted(resource.name(), resource.free(), resource.total(), needed))
         .orElse(holds ? "executes" : "idle");
   }
 }

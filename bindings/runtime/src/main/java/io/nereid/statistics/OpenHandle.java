@@ -44,15 +44,12 @@ public record OpenHandle(
   /** The kind of the handle and the place where it was made, in one line. */
   @Override
   public String toString() {
-    return kind.text
-        + " to model '"
-        + modelName
-        + "' version "
-        + modelVersion
-        + ", made at "
-        + (madeAt.isEmpty() ? "an unknown place" : madeAt.getFirst())
-        + " by thread '"
-        + thread
-        + "'";
+    return "%s to model '%s' version %s, made at %s by thread '%s'"
+        .formatted(
+            kind.text,
+            modelName,
+            modelVersion,
+            madeAt.isEmpty() ? "an unknown place" : madeAt.getFirst(),
+            thread);
   }
 }

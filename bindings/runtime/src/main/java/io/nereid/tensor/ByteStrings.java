@@ -76,12 +76,7 @@ final class ByteStrings {
     }
     throw new NereidException(
         StatusCode.INVALID_ARGUMENT,
-        "byte string "
-            + index
-            + " begins at byte "
-            + offset
-            + " and ends beyond the "
-            + encoded.byteSize()
-            + " bytes of the tensor");
+        "byte string %s begins at byte %s and ends beyond the %s bytes of the tensor"
+            .formatted(index, offset, encoded.byteSize()));
   }
 }

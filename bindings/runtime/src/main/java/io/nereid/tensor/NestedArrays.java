@@ -136,13 +136,8 @@ final class NestedArrays {
     long[] shape = tensor.rawShape();
     if (rank == 0 || rank != shape.length) {
       throw new IllegalArgumentException(
-          "a tensor of shape "
-              + Arrays.toString(shape)
-              + " is no "
-              + type.getSimpleName()
-              + ": expected an array with "
-              + shape.length
-              + " dimensions");
+          "a tensor of shape %s is no %s: expected an array with %s dimensions"
+              .formatted(Arrays.toString(shape), type.getSimpleName(), shape.length));
     }
     Object flat = flat(tensor, element);
     return rank == 1 ? flat : nest(flat, element, shape, 0, new int[1]);

@@ -21,10 +21,8 @@ public final class Shapes {
         count = Math.multiplyExact(count, dim);
       } catch (ArithmeticException e) {
         throw new IllegalArgumentException(
-            "shape "
-                + Arrays.toString(shape)
-                + " causes total element count to exceed maximum size of "
-                + Long.MAX_VALUE,
+            "shape %s causes total element count to exceed maximum size of %s"
+                .formatted(Arrays.toString(shape), Long.MAX_VALUE),
             e);
       }
     }
@@ -35,13 +33,8 @@ public final class Shapes {
   public static void check(long count, long... shape) {
     if (count != elementCount(shape)) {
       throw new IllegalArgumentException(
-          "shape "
-              + Arrays.toString(shape)
-              + " has "
-              + elementCount(shape)
-              + " elements, "
-              + count
-              + " were given");
+          "shape %s has %s elements, %s were given"
+              .formatted(Arrays.toString(shape), elementCount(shape), count));
     }
   }
 

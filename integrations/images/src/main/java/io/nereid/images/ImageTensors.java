@@ -187,10 +187,8 @@ public final class ImageTensors {
   public ImageTensors crop(int shorterSide) {
     if (shorterSide < Math.max(width, height)) {
       throw new IllegalArgumentException(
-          "expected a shorter side of at least "
-              + Math.max(width, height)
-              + " to cut the middle out of, got "
-              + shorterSide);
+          "expected a shorter side of at least %s to cut the middle out of, got %s"
+              .formatted(Math.max(width, height), shorterSide));
     }
     return new ImageTensors(
         width, height, layout, gray, mean, deviation, NO_BARS, shorterSide, filter);

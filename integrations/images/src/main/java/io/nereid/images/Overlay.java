@@ -71,14 +71,8 @@ public final class Overlay {
   public static BufferedImage mask(BufferedImage image, Mask mask) {
     if (mask.width() != image.getWidth() || mask.height() != image.getHeight()) {
       throw new IllegalArgumentException(
-          "expected a mask of "
-              + image.getWidth()
-              + " x "
-              + image.getHeight()
-              + ", got one of "
-              + mask.width()
-              + " x "
-              + mask.height());
+          "expected a mask of %s x %s, got one of %s x %s"
+              .formatted(image.getWidth(), image.getHeight(), mask.width(), mask.height()));
     }
     BufferedImage drawn = copy(image);
     for (int y = 0; y < mask.height(); y++) {

@@ -55,10 +55,8 @@ final class ModelSources {
     Path path = Path.of(source);
     if (!Files.exists(path)) {
       throw new IllegalArgumentException(
-          "expected a model repository or a file NAME.onnx, got '"
-              + source
-              + "', which is not in "
-              + Path.of("").toAbsolutePath());
+          "expected a model repository or a file NAME.onnx, got '%s', which is not in %s"
+              .formatted(source, Path.of("").toAbsolutePath()));
     }
     return path;
   }
@@ -76,10 +74,8 @@ final class ModelSources {
     }
     if (!ModelFile.isNamed(name)) {
       throw new IllegalArgumentException(
-          "expected a file NAME.onnx in a jar, got '"
-              + resource
-              + "': repositories have to be"
-              + " directories");
+          "expected a file NAME.onnx in a jar, got '%s': repositories have to be directories"
+              .formatted(resource));
     }
     String last = name.substring(name.lastIndexOf('/') + 1);
     packed.put(last.substring(0, last.lastIndexOf('.')), url);

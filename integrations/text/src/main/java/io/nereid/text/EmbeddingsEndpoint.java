@@ -108,10 +108,8 @@ public final class EmbeddingsEndpoint implements JsonEndpoint {
         RefusedMember.check(
             body.dimensions == 0 || body.dimensions == size,
             "dimensions",
-            "expected 'dimensions' to be "
-                + size
-                + ", the model makes no others, got "
-                + body.dimensions);
+            "expected 'dimensions' to be %s, the model makes no others, got %s"
+                .formatted(size, body.dimensions));
         for (long row = 0; row < vectors.elementCount() / size; row++) {
           json.writeStartObject().writeStringProperty("object", "embedding");
           json.writeNumberProperty("index", index++).writeName("embedding");

@@ -237,12 +237,10 @@ final class TokenBatches {
     if (!told.getAndSet(true)) {
       LOGGER.log(
           Level.WARNING,
-          "answers of model '"
-              + model.name()
-              + "' depend on what shares their batch, and somebody else asks it: texts that met"
-              + " others are computed "
-              + model.spec().maxBatchSize()
-              + "-fold, to have a batch for themselves. Load it with maxBatchSize(1)");
+          ("answers of model '%s' depend on what shares their batch, and somebody else "
+                  + "asks it: texts that met others are computed %s-fold, to have a batch for "
+                  + "themselves. Load it with maxBatchSize(1)")
+              .formatted(model.name(), model.spec().maxBatchSize()));
     }
   }
 

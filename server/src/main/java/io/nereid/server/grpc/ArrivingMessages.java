@@ -168,11 +168,9 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       Http2Stream stream = connection.connection().stream(id);
       if (stream != null && isStuck(stream, unfinished.get(id))) {
         String description =
-            "expected the rest of a message, or "
-                + PROGRESS_BYTES
-                + " bytes more of it, within "
-                + time.toMillis()
-                + " ms, got less; --grpc-request-timeout-secs sets the time";
+            ("expected the rest of a message, or %s bytes more of it, within %s ms, got less; "
+                    + "--grpc-request-timeout-secs sets the time")
+                .formatted(PROGRESS_BYTES, time.toMillis());
         Status status = Status.DEADLINE_EXCEEDED.withDescription(description);
         connection.onError(context, false, refused(context, stream, status));
       }

@@ -285,17 +285,13 @@ final class InferMessage {
       for (int i = 0; i < rank; i++) {
         if (shape[i] < 0) {
           throw GrpcStatus.invalidArgument(
-              "unexpected shape for input '"
-                  + name
-                  + "': dimensions must not be negative, got "
-                  + Arrays.toString(shape()));
+              "unexpected shape for input '%s': dimensions must not be negative, got %s"
+                  .formatted(name, Arrays.toString(shape())));
         }
         if (shape[i] != 0 && count > Long.MAX_VALUE / shape[i]) {
           throw GrpcStatus.invalidArgument(
-              "shape of input '"
-                  + name
-                  + "' causes total element count to exceed maximum size of "
-                  + Long.MAX_VALUE);
+              "shape of input '%s' causes total element count to exceed maximum size of %s"
+                  .formatted(name, Long.MAX_VALUE));
         }
         count *= shape[i];
       }

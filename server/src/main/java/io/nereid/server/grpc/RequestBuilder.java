@@ -200,13 +200,9 @@ final class RequestBuilder {
     }
     if (next != contents.size()) {
       throw GrpcStatus.invalidArgument(
-          "the number of inputs ("
-              + next
-              + ") does not match the expected number of raw input contents ("
-              + contents.size()
-              + ") for model '"
-              + model.name()
-              + "'");
+          ("the number of inputs (%s) does not match the expected number of raw input contents "
+                  + "(%s) for model '%s'")
+              .formatted(next, contents.size(), model.name()));
     }
   }
 
@@ -237,26 +233,14 @@ final class RequestBuilder {
     DataType type = input.type();
     if (type == null) {
       throw GrpcStatus.invalidArgument(
-          "unexpected datatype '"
-              + input.datatype()
-              + "' of inference input '"
-              + input.name()
-              + "' for model '"
-              + model.name()
-              + "'");
+          "unexpected datatype '%s' of inference input '%s' for model '%s'"
+              .formatted(input.datatype(), input.name(), model.name()));
     }
     for (TensorSpec spec : model.spec().inputs()) {
       if (spec.name().equals(input.name()) && spec.dataType() != type) {
         throw GrpcStatus.invalidArgument(
-            "inference input '"
-                + input.name()
-                + "' data-type is '"
-                + type
-                + "', but model '"
-                + model.name()
-                + "' expects '"
-                + spec.dataType()
-                + "'");
+            "inference input '%s' data-type is '%s', but model '%s' expects '%s'"
+                .formatted(input.name(), type, model.name(), spec.dataType()));
       }
     }
     return type;

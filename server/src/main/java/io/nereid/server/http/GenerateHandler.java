@@ -302,13 +302,9 @@ final class GenerateHandler {
         shape[variable] = count / fixed;
       } else if (count != fixed) {
         throw HttpFailure.badRequest(
-            "The schema can not convert input '"
-                + input.name()
-                + "' to tensor with proper shape: expected "
-                + (variable >= 0 ? "a multiple of " : "")
-                + fixed
-                + " elements, got "
-                + count);
+            ("The schema can not convert input '%s' to tensor with proper shape: expected %s%s "
+                    + "elements, got %s")
+                .formatted(input.name(), variable >= 0 ? "a multiple of " : "", fixed, count));
       }
       return shape;
     }

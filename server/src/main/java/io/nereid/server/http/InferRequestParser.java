@@ -184,13 +184,8 @@ final class InferRequestParser {
       MemorySegment segment = binary.tensor().segment();
       if (segment.byteSize() > 0 && !body.readFully(segment)) {
         throw HttpFailure.badRequest(
-            "unexpected size for input '"
-                + binary.input().name
-                + "', expecting "
-                + segment.byteSize()
-                + " additional bytes for model '"
-                + model.name()
-                + "'");
+            "unexpected size for input '%s', expecting %s additional bytes for model '%s'"
+                .formatted(binary.input().name, segment.byteSize(), model.name()));
       }
     }
     if (arrival != null) {
@@ -336,13 +331,9 @@ final class InferRequestParser {
     if (byteSize > limits.bodyBytes()) {
       throw new HttpFailure(
           Status.CONTENT_TOO_LARGE,
-          "input '"
-              + input.name
-              + "' has a byte_size ("
-              + byteSize
-              + " bytes) that exceeds the maximum allowed value of "
-              + limits.bodyBytes()
-              + ". Use --http-max-input-size to increase the limit.");
+          ("input '%s' has a byte_size (%s bytes) that exceeds the maximum allowed value of %s. "
+                  + "Use --http-max-input-size to increase the limit.")
+              .formatted(input.name, byteSize, limits.bodyBytes()));
     }
     if (arrival != null) {
       arrival.announce(byteSize);

@@ -50,12 +50,9 @@ final class InputDescription {
               + (binary ? " 'binary_data_size'" : "")
               + (region.isGiven() ? " 'shared_memory_region'" : "");
       throw HttpFailure.badRequest(
-          "Input must set only one of the following fields: 'data', 'binary_data_size' in"
-              + " 'parameters', 'shared_memory_region' in 'parameters'. But "
-              + (set.isEmpty() ? "no field is set" : "set" + set)
-              + " for input '"
-              + name
-              + "'");
+          ("Input must set only one of the following fields: 'data', 'binary_data_size' in "
+                  + "'parameters', 'shared_memory_region' in 'parameters'. But %s for input '%s'")
+              .formatted(set.isEmpty() ? "no field is set" : "set" + set, name));
     }
   }
 
@@ -74,15 +71,8 @@ final class InputDescription {
   void checkType(TensorSpec spec, String model) {
     if (spec != null && spec.dataType() != type) {
       throw HttpFailure.badRequest(
-          "inference input '"
-              + name
-              + "' data-type is '"
-              + type
-              + "', but model '"
-              + model
-              + "' expects '"
-              + spec.dataType()
-              + "'");
+          "inference input '%s' data-type is '%s', but model '%s' expects '%s'"
+              .formatted(name, type, model, spec.dataType()));
     }
   }
 
@@ -94,10 +84,8 @@ final class InputDescription {
         count = Math.multiplyExact(count, dim);
       } catch (ArithmeticException e) {
         throw HttpFailure.badRequest(
-            "shape of input '"
-                + name
-                + "' causes total element count to exceed maximum size of "
-                + Long.MAX_VALUE);
+            "shape of input '%s' causes total element count to exceed maximum size of %s"
+                .formatted(name, Long.MAX_VALUE));
       }
     }
     return count;
@@ -116,14 +104,8 @@ final class InputDescription {
   void checkByteSize(long given, String model) {
     if (type.isFixedSize() && given != byteSize()) {
       throw HttpFailure.badRequest(
-          "input byte size mismatch for input '"
-              + name
-              + "' for model '"
-              + model
-              + "'. Expected "
-              + byteSize()
-              + ", got "
-              + given);
+          "input byte size mismatch for input '%s' for model '%s'. Expected %s, got %s"
+              .formatted(name, model, byteSize(), given));
     }
   }
 }

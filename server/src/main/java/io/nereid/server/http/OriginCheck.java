@@ -96,11 +96,9 @@ final class OriginCheck {
     String shown = origin == null ? "ORIGIN" : origin;
     return new HttpFailure(
         Status.FORBIDDEN,
-        "this was asked for by "
-            + who
-            + ", which may change nothing here; --http-allowed-origin "
-            + shown
-            + " lets it");
+        ("this was asked for by %s, which may change nothing here; --http-allowed-origin %s "
+                + "lets it")
+            .formatted(who, shown));
   }
 
   /**

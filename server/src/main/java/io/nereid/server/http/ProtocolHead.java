@@ -105,10 +105,8 @@ final class ProtocolHead {
       if (!other.equals(values.getFirst())) {
         throw HttpFailure.closing(
             Status.BAD_REQUEST,
-            "expected one Inference-Header-Content-Length, got "
-                + values.getFirst()
-                + " and "
-                + other);
+            "expected one Inference-Header-Content-Length, got %s and %s"
+                .formatted(values.getFirst(), other));
       }
     }
     return values.getFirst();

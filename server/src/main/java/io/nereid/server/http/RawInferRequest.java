@@ -29,11 +29,9 @@ final class RawInferRequest {
     List<TensorSpec> inputs = model.spec().inputs();
     if (inputs.size() != 1) {
       throw HttpFailure.badRequest(
-          "Raw request must only have 1 input (found 1) to be deduced but got "
-              + inputs.size()
-              + " inputs in '"
-              + model.name()
-              + "' model configuration");
+          ("Raw request must only have 1 input (found 1) to be deduced but got %s inputs in "
+                  + "'%s' model configuration")
+              .formatted(inputs.size(), model.name()));
     }
     this.model = model;
     this.input = inputs.getFirst();
@@ -115,14 +113,12 @@ final class RawInferRequest {
     }
     if (fixedByteSize != byteSize) {
       throw HttpFailure.badRequest(
-          "input byte size mismatch for input '"
-              + input.name()
-              + "' for model '"
-              + model.name()
-              + "'. Expected "
-              + (variable >= 0 ? "a multiple of its other dimensions' size" : fixedByteSize)
-              + ", got "
-              + byteSize);
+          "input byte size mismatch for input '%s' for model '%s'. Expected %s, got %s"
+              .formatted(
+                  input.name(),
+                  model.name(),
+                  variable >= 0 ? "a multiple of its other dimensions' size" : fixedByteSize,
+                  byteSize));
     }
     return shape;
   }

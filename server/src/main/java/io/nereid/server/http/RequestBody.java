@@ -327,6 +327,7 @@ final class RequestBody implements ByteSource {
     return HttpFailure.closing(
         Status.CONTENT_TOO_LARGE,
         ("request body exceeds the maximum allowed value: the maximum allowed input size is "
-+ "%s bytes, got %s. Use --http-max-input-size to increase the limit.").formatted(mostBytes, got));
+                + "%s bytes, got %s. Use --http-max-input-size to increase the limit.")
+            .formatted(mostBytes, got));
   }
 }

@@ -77,13 +77,9 @@ final class TensorJsonReader {
   static HttpFailure tooLarge(String input, long byteSize, long mostBytes) {
     return new HttpFailure(
         Status.CONTENT_TOO_LARGE,
-        "JSON input '"
-            + input
-            + "' has a byte_size ("
-            + byteSize
-            + ") that exceeds the maximum allowed value of "
-            + mostBytes
-            + ". Use --http-max-input-size to increase the limit.");
+        ("JSON input '%s' has a byte_size (%s) that exceeds the maximum allowed value of %s. "
+                + "Use --http-max-input-size to increase the limit.")
+            .formatted(input, byteSize, mostBytes));
   }
 
   /** The next element; null at the end of the outermost array. */
@@ -103,24 +99,18 @@ final class TensorJsonReader {
   private void checkRoom(long index) {
     if (index == count) {
       throw HttpFailure.badRequest(
-          "Unable to parse 'data': Shape does not match true shape of 'data' field: input '"
-              + input
-              + "' has "
-              + count
-              + " elements by its shape, and more in 'data'");
+          ("Unable to parse 'data': Shape does not match true shape of 'data' field: input '%s' "
+                  + "has %s elements by its shape, and more in 'data'")
+              .formatted(input, count));
     }
   }
 
   private void checkComplete(long index) {
     if (index < count) {
       throw HttpFailure.badRequest(
-          "Failed to parse 'data' field: shape does not match true shape: input '"
-              + input
-              + "' has "
-              + count
-              + " elements by its shape, and "
-              + index
-              + " in 'data'");
+          ("Failed to parse 'data' field: shape does not match true shape: input '%s' has %s "
+                  + "elements by its shape, and %s in 'data'")
+              .formatted(input, count, index));
     }
   }
 
@@ -202,16 +192,8 @@ final class TensorJsonReader {
       got = got.substring(0, 40) + "...";
     }
     return HttpFailure.badRequest(
-        "Unable to parse 'data': element "
-            + index
-            + " of input '"
-            + input
-            + "' of "
-            + type
-            + ": expected "
-            + expected
-            + ", got "
-            + got);
+        "Unable to parse 'data': element %s of input '%s' of %s: expected %s, got %s"
+            .formatted(index, input, type, expected, got));
   }
 
   /** Elements of a BYTES tensor whose size is not known yet: the length of each, then its bytes. */

@@ -73,12 +73,8 @@ public record LogValues(
   private static NereidException invalid(String expected, String name, Object got) {
     String text = LogLine.shortened(String.valueOf(got));
     return invalid(
-        "expected "
-            + expected
-            + " as '"
-            + name
-            + "', got "
-            + (got instanceof String ? "'" + text + "'" : text));
+        "expected %s as '%s', got %s"
+            .formatted(expected, name, got instanceof String ? "'" + text + "'" : text));
   }
 
   private static NereidException invalid(String message) {

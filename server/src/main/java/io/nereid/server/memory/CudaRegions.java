@@ -53,19 +53,13 @@ public final class CudaRegions {
     SharedMemoryRegions.checkName(name);
     if (handle.length != IpcMemory.HANDLE_BYTES) {
       throw invalid(
-          "expected a raw handle of "
-              + IpcMemory.HANDLE_BYTES
-              + " bytes for CUDA shared memory region '"
-              + name
-              + "', got "
-              + handle.length);
+          "expected a raw handle of %s bytes for CUDA shared memory region '%s', got %s"
+              .formatted(IpcMemory.HANDLE_BYTES, name, handle.length));
     }
     if (byteSize <= 0) {
       throw invalid(
-          "expected a byte size of 1 or more for CUDA shared memory region '"
-              + name
-              + "', got "
-              + byteSize);
+          "expected a byte size of 1 or more for CUDA shared memory region '%s', got %s"
+              .formatted(name, byteSize));
     }
     CudaDevice device = CudaDriver.instance().device(deviceId);
     regions.checkFree(name); // opening takes long, and not every driver opens a handle twice

@@ -110,13 +110,9 @@ public final class RegionSlice implements AutoCloseable {
     if (from.byteSize() > byteSize) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "shared memory size specified with the request for output '"
-              + output
-              + "' ("
-              + byteSize
-              + " bytes) should be at least "
-              + from.byteSize()
-              + " bytes to hold the results");
+          ("shared memory size specified with the request for output '%s' (%s bytes) should be "
+                  + "at least %s bytes to hold the results")
+              .formatted(output, byteSize, from.byteSize()));
     }
     registered.memory().write(position(), from);
   }

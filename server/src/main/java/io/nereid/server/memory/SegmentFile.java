@@ -116,12 +116,8 @@ final class SegmentFile implements RegionMemory {
     String shown = key.length() > 80 ? key.substring(0, 80) + "..." : key;
     return new NereidException(
         StatusCode.INVALID_ARGUMENT,
-        "cannot register shared memory region '"
-            + region
-            + "' - invalid shm key '"
-            + shown
-            + "': "
-            + reason);
+        "cannot register shared memory region '%s' - invalid shm key '%s': %s"
+            .formatted(region, shown, reason));
   }
 
   private static NereidException cannotOpen(StatusCode code, String key, String reason) {
@@ -188,12 +184,8 @@ final class SegmentFile implements RegionMemory {
   private NereidException tooShort(long end, long size) {
     return new NereidException(
         StatusCode.INVALID_ARGUMENT,
-        "shared memory segment '"
-            + key
-            + "' has become too short: expected at least "
-            + end
-            + " bytes, got "
-            + size);
+        "shared memory segment '%s' has become too short: expected at least %s bytes, got %s"
+            .formatted(key, end, size));
   }
 
   private NereidException failed(String what, Throwable cause) {

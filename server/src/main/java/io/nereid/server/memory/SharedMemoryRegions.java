@@ -68,12 +68,9 @@ public final class SharedMemoryRegions implements AutoCloseable {
     checkName(name);
     if (offset < 0 || byteSize <= 0) {
       throw invalid(
-          "expected an offset of 0 or more and a byte size of 1 or more for shared memory region '"
-              + name
-              + "', got "
-              + offset
-              + " and "
-              + byteSize);
+          ("expected an offset of 0 or more and a byte size of 1 or more for shared memory "
+                  + "region '%s', got %s and %s")
+              .formatted(name, offset, byteSize));
     }
     SegmentFile file = SegmentFile.open(name, key);
     try {
@@ -91,10 +88,8 @@ public final class SharedMemoryRegions implements AutoCloseable {
   static void checkName(String name) {
     if (name.isEmpty() || name.length() > MAX_NAME_LENGTH) {
       throw invalid(
-          "expected a name of 1 to "
-              + MAX_NAME_LENGTH
-              + " characters for a shared memory region, got "
-              + name.length());
+          "expected a name of 1 to %s characters for a shared memory region, got %s"
+              .formatted(MAX_NAME_LENGTH, name.length()));
     }
   }
 
@@ -284,14 +279,8 @@ public final class SharedMemoryRegions implements AutoCloseable {
 
   static NereidException invalidRange(String name, long offset, long byteSize, long available) {
     return invalid(
-        "Invalid offset + byte size for shared memory region: '"
-            + name
-            + "': expected at most "
-            + available
-            + " bytes, got "
-            + byteSize
-            + " from "
-            + offset
-            + " on");
+        ("Invalid offset + byte size for shared memory region: '%s': expected at most %s "
+                + "bytes, got %s from %s on")
+            .formatted(name, available, byteSize, offset));
   }
 }

@@ -110,12 +110,9 @@ public final class Classification {
 
   private NereidException tooLarge(String got) {
     return invalid(
-        "classification output tensor too large: expected at most "
-            + MAX_CLASSES
-            + " classes of output '"
-            + output
-            + "', got "
-            + got);
+        ("classification output tensor too large: expected at most %s classes of output '%s', "
+                + "got %s")
+            .formatted(MAX_CLASSES, output, got));
   }
 
   private static NereidException invalid(String message) {

@@ -50,14 +50,10 @@ public final class HeapShare {
           false);
     }
     return new Exhausted(
-        "requests hold "
-            + budget.takenByRequests()
-            + " of the "
-            + budget.requestBytes()
-            + " bytes of heap memory that there are for them, and this one needs "
-            + wanted
-            + ". Send large tensors as binary data, or start the server with a larger heap"
-            + " (-Xmx).",
+        ("requests hold %s of the %s bytes of heap memory that there are for them, and "
+                + "this one needs %s. Send large tensors as binary data, or start the server "
+                + "with a larger heap (-Xmx).")
+            .formatted(budget.takenByRequests(), budget.requestBytes(), wanted),
         true);
   }
 

@@ -63,10 +63,8 @@ public final class ModelFacts {
     if (models.isEmpty()) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "requested model '"
-              + name
-              + (version == 0 ? "'" : "' version " + version)
-              + " is not available");
+          "requested model '%s%s is not available"
+              .formatted(name, version == 0 ? "'" : "' version " + version));
     }
     return models;
   }

@@ -40,10 +40,8 @@ record TlsIdentity(
     try {
       if (!belongTogether(key, chain.getFirst().getPublicKey())) {
         throw new IOException(
-            options.key()
-                + ": expected the key of the first certificate in "
-                + options.certificate()
-                + ", got another");
+            "%s: expected the key of the first certificate in %s, got another"
+                .formatted(options.key(), options.certificate()));
       }
       X509ExtendedKeyManager keys =
           TlsManagers.showing("server" + LOADS.incrementAndGet(), chain, key);

@@ -147,14 +147,8 @@ record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFreq
       }
     }
     throw invalid(
-        "Unable to parse '"
-            + name
-            + "', value is out of range [ "
-            + least
-            + ", "
-            + most
-            + " ], got: "
-            + text);
+        "Unable to parse '%s', value is out of range [ %s, %s ], got: %s"
+            .formatted(name, least, most, text));
   }
 
   static NereidException invalid(String message) {

@@ -109,13 +109,8 @@ final class HttpRequestEncoder {
   }
 
   private static String memory(SharedArea.Place place) {
-    return "{\"shared_memory_region\":"
-        + quoted(place.region())
-        + ",\"shared_memory_offset\":"
-        + place.offset()
-        + ",\"shared_memory_byte_size\":"
-        + place.byteSize()
-        + "}";
+    return "{\"shared_memory_region\":%s,\"shared_memory_offset\":%s,\"shared_memory_byte_size\":%s}"
+        .formatted(quoted(place.region()), place.offset(), place.byteSize());
   }
 
   private static String outputs(Map<String, SharedArea.Place> places) {

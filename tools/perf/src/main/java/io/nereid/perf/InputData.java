@@ -110,18 +110,9 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
             ? elements + " strings, each after its length in 4 bytes"
             : elements * input.type().byteSize() + " bytes";
     throw new PerfException(
-        "expected "
-            + expected
-            + " for input '"
-            + input.name()
-            + "' of type "
-            + input.type()
-            + " and shape "
-            + Arrays.toString(shape)
-            + ", got "
-            + bytes.length
-            + " bytes "
-            + where);
+        "expected %s for input '%s' of type %s and shape %s, got %s bytes %s"
+            .formatted(
+                expected, input.name(), input.type(), Arrays.toString(shape), bytes.length, where));
   }
 
   /** The same inputs, made to fill one step after another. */

@@ -32,20 +32,13 @@ record InputShapes(Map<String, List<Long>> given, int batchSize) {
     }
     if (batchSize > 1 && !model.batched()) {
       throw new PerfException(
-          "expected -b 1, because model '"
-              + model.name()
-              + "' has no batch dimension, got "
-              + batchSize);
+          "expected -b 1, because model '%s' has no batch dimension, got %s"
+              .formatted(model.name(), batchSize));
     }
     if (model.maxBatchSize().orElse(0) > 0 && batchSize > model.maxBatchSize().getAsInt()) {
       throw new PerfException(
-          "expected -b of at most "
-              + model.maxBatchSize().getAsInt()
-              + ", the max_batch_size of"
-              + " model '"
-              + model.name()
-              + "', got "
-              + batchSize);
+          "expected -b of at most %s, the max_batch_size of model '%s', got %s"
+              .formatted(model.maxBatchSize().getAsInt(), model.name(), batchSize));
     }
   }
 
@@ -64,14 +57,8 @@ record InputShapes(Map<String, List<Long>> given, int batchSize) {
     for (long dim : shape) {
       if (dim < 0) {
         throw new PerfException(
-            "input '"
-                + input.name()
-                + "' has the shape "
-                + input.shape()
-                + ": say which one to send, such as --shape "
-                + input.name()
-                + ":"
-                + example(input, batched));
+            "input '%s' has the shape %s: say which one to send, such as --shape %s:%s"
+                .formatted(input.name(), input.shape(), input.name(), example(input, batched)));
       }
     }
     return checked(input, shape, shape);
@@ -96,21 +83,13 @@ record InputShapes(Map<String, List<Long>> given, int batchSize) {
     }
     if (!fits) {
       throw new PerfException(
-          "input '"
-              + input.name()
-              + "' has the shape "
-              + input.shape()
-              + ", got --shape "
-              + Arrays.toString(shape));
+          "input '%s' has the shape %s, got --shape %s"
+              .formatted(input.name(), input.shape(), Arrays.toString(shape)));
     }
     if (elements > MOST_ELEMENTS) {
       throw new PerfException(
-          "expected at most "
-              + MOST_ELEMENTS
-              + " elements in input '"
-              + input.name()
-              + "', got "
-              + elements);
+          "expected at most %s elements in input '%s', got %s"
+              .formatted(MOST_ELEMENTS, input.name(), elements));
     }
     return shape;
   }

@@ -75,15 +75,12 @@ final class JsonInputs {
     for (Object name : values.keySet()) {
       if (model.inputs().stream().noneMatch(input -> input.name().equals(name))) {
         throw new PerfException(
-            "expected inputs of model '"
-                + model.name()
-                + "' in "
-                + file
-                + ", which has "
-                + model.inputs().stream().map(TensorInfo::name).toList()
-                + ", got '"
-                + name
-                + "'");
+            "expected inputs of model '%s' in %s, which has %s, got '%s'"
+                .formatted(
+                    model.name(),
+                    file,
+                    model.inputs().stream().map(TensorInfo::name).toList(),
+                    name));
       }
     }
     List<Tensor> tensors = new ArrayList<>();

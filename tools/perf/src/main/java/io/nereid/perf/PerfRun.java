@@ -173,10 +173,8 @@ final class PerfRun {
       }
       if (size == 0 && dataArguments.wantsOutputs(TensorForm.SHM)) {
         throw new PerfException(
-            "the size of output '"
-                + output.name()
-                + "' is not known: say it with"
-                + " --output-shared-memory-size");
+            "the size of output '%s' is not known: say it with --output-shared-memory-size"
+                .formatted(output.name()));
       }
       if (size == 0) {
         return Map.of();

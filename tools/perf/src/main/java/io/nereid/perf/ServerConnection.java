@@ -140,11 +140,9 @@ public final class ServerConnection implements AutoCloseable {
       }
     }
     throw new PerfException(
-        "the server says that tensor '"
-            + tensor.name()
-            + "' has the datatype '"
-            + tensor.datatype()
-            + "', which is none of the protocol's");
+        ("the server says that tensor '%s' has the datatype '%s', which is none of the "
+                + "protocol's")
+            .formatted(tensor.name(), tensor.datatype()));
   }
 
   /** Empty where the server has no configurations: they are an extension of the protocol. */

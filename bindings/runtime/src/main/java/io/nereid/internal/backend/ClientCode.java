@@ -47,12 +47,9 @@ public final class ClientCode {
     if (!reason.isEmpty()) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "model '"
-              + draft.name()
-              + "' is to be loaded from files that came with the request, and "
-              + reason
-              + ": expected files that are data, or a server that was started with"
-              + " --allow-client-code");
+          ("model '%s' is to be loaded from files that came with the request, and %s: expected "
+                  + "files that are data, or a server that was started with --allow-client-code")
+              .formatted(draft.name(), reason));
     }
   }
 

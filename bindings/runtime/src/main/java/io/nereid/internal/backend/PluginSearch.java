@@ -72,11 +72,8 @@ public final class PluginSearch {
     if (runtime.contains("/")) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "expected runtime of model '"
-              + model.name()
-              + "' to be the name of a file, got '"
-              + runtime
-              + "'");
+          "expected runtime of model '%s' to be the name of a file, got '%s'"
+              .formatted(model.name(), runtime));
     }
     Path backends = options.backendDirectory();
     String library = runtime.isEmpty() ? model.files().getFirst() : runtime;
@@ -105,16 +102,14 @@ public final class PluginSearch {
     if (!Files.isRegularFile(library)) {
       throw new NereidException(
           StatusCode.NOT_FOUND,
-          "the backend '"
-              + model.backend()
-              + "' of model '"
-              + model.name()
-              + "' is "
-              + own.resolve(PYTHON_MODEL)
-              + ", which needs the Python backend: there is no "
-              + library
-              + ". "
-              + HOW_TO_GET_PYTHON);
+          ("the backend '%s' of model '%s' is %s, which needs the Python backend: there is no "
+                  + "%s. %s")
+              .formatted(
+                  model.backend(),
+                  model.name(),
+                  own.resolve(PYTHON_MODEL),
+                  library,
+                  HOW_TO_GET_PYTHON));
     }
     return Optional.of(new Backend(model.backend(), own, library, PYTHON));
   }
@@ -148,15 +143,13 @@ public final class PluginSearch {
     Path backends = options.backendDirectory();
     List<String> there = names(backends);
     String text =
-        "there is no "
-            + String.join(" nor ", model.files())
-            + " in "
-            + String.join(", ", model.places(backends).stream().map(Path::toString).toList())
-            + "; "
-            + (Files.isDirectory(backends)
-                ? "the backend directory has " + (there.isEmpty() ? "none" : there)
-                : "there is no backend directory " + backends)
-            + ": --backend-directory names another";
+        "there is no %s in %s; %s: --backend-directory names another"
+            .formatted(
+                String.join(" nor ", model.files()),
+                String.join(", ", model.places(backends).stream().map(Path::toString).toList()),
+                Files.isDirectory(backends)
+                    ? "the backend directory has " + (there.isEmpty() ? "none" : there)
+                    : "there is no backend directory " + backends);
     return model.backend().equals(PYTHON) ? text + ". " + HOW_TO_GET_PYTHON : text;
   }
 
@@ -190,16 +183,8 @@ public final class PluginSearch {
     if (!plain || !Files.isRegularFile(library)) {
       throw new NereidException(
           StatusCode.NOT_FOUND,
-          "unable to find '"
-              + file
-              + "' for "
-              + what
-              + " '"
-              + name
-              + "', searched: "
-              + directory.resolve(name)
-              + "; there are "
-              + names(directory));
+          "unable to find '%s' for %s '%s', searched: %s; there are %s"
+              .formatted(file, what, name, directory.resolve(name), names(directory)));
     }
     return library;
   }

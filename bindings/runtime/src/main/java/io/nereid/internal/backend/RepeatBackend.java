@@ -96,10 +96,8 @@ public final class RepeatBackend implements Backend {
   private static void check(Tensor in, Tensor delay, boolean decoupled) {
     if (!Arrays.equals(in.shape(), delay.shape())) {
       throw invalid(
-          "expected IN and DELAY shape to match, got "
-              + Arrays.toString(in.shape())
-              + " and "
-              + Arrays.toString(delay.shape()));
+          "expected IN and DELAY shape to match, got %s and %s"
+              .formatted(Arrays.toString(in.shape()), Arrays.toString(delay.shape())));
     }
     if (!decoupled && in.elementCount() != 1) {
       throw invalid(

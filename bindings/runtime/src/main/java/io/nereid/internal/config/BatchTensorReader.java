@@ -150,13 +150,8 @@ final class BatchTensorReader {
       throw node.invalid(
           number,
           index,
-          "output '"
-              + target.name()
-              + "' has dims "
-              + ConfigTensor.text(dims)
-              + ", whose last -1 is behind the dims of its source input '"
-              + source.name()
-              + "'");
+          "output '%s' has dims %s, whose last -1 is behind the dims of its source input '%s'"
+              .formatted(target.name(), ConfigTensor.text(dims), source.name()));
     }
   }
 

@@ -43,10 +43,8 @@ final class ControlReader {
       Control control = control(input);
       if (!kinds.add(control.kind())) {
         throw input.invalid(
-            "sequence batching specifies multiple CONTROL_SEQUENCE_"
-                + control.kind()
-                + " tensors for "
-                + model);
+            "sequence batching specifies multiple CONTROL_SEQUENCE_%s tensors for %s"
+                .formatted(control.kind(), model));
       }
       controls.add(control);
     }
@@ -100,11 +98,9 @@ final class ControlReader {
 
   /** Returns the text about a name that another control has, or an input. */
   private String twice(String name) {
-    return "sequence batching control tensor '"
-        + name
-        + "' is specified for multiple control kinds for "
-        + model
-        + ", or is an input as well";
+    return ("sequence batching control tensor '%s' is specified for multiple control kinds for "
+            + "%s, or is an input as well")
+        .formatted(name, model);
   }
 
   /** A control that says no or yes. */
@@ -127,10 +123,8 @@ final class ControlReader {
     }
     if (ints + floats + bools != 2) {
       throw node.invalid(
-          "sequence batching control '"
-              + (ints > 0 ? "int32" : floats > 0 ? "fp32" : "bool")
-              + "_false_true' must have exactly 2 entries for "
-              + of);
+          "sequence batching control '%s_false_true' must have exactly 2 entries for %s"
+              .formatted(ints > 0 ? "int32" : floats > 0 ? "fp32" : "bool", of));
     }
     if (ints > 0) {
       return new Control(

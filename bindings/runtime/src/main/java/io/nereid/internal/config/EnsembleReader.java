@@ -51,10 +51,8 @@ final class EnsembleReader {
     if (most < 0) {
       throw scheduling.invalid(
           ModelEnsembling.MAX_INFLIGHT_REQUESTS_FIELD_NUMBER,
-          "expected max_inflight_requests from 0 (no limit) to "
-              + Integer.MAX_VALUE
-              + ", got "
-              + Integer.toUnsignedString(most));
+          "expected max_inflight_requests from 0 (no limit) to %s, got %s"
+              .formatted(Integer.MAX_VALUE, Integer.toUnsignedString(most)));
     }
     return most;
   }

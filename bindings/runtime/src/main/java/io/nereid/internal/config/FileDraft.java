@@ -59,12 +59,9 @@ final class FileDraft {
     if (given.maxBatchSize() > 0 && told.maxBatchSize() == 0) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "model '"
-              + given.name()
-              + "' has maxBatchSize "
-              + given.maxBatchSize()
-              + ", but not all of its inputs and outputs have a free first dimension for the batch:"
-              + " leave it out, or export the model with one");
+          ("model '%s' has maxBatchSize %s, but not all of its inputs and outputs have a free "
+                  + "first dimension for the batch: leave it out, or export the model with one")
+              .formatted(given.name(), given.maxBatchSize()));
     }
     ModelSpec spec = given.completed(told);
     return new ModelDraft.Whole(spec, ProtobufConfiguration.of(spec), LoadTimes.NONE);

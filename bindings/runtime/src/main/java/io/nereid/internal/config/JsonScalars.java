@@ -107,10 +107,8 @@ final class JsonScalars {
           }
         }
         throw failure.apply(
-            "expected a number that fits "
-                + (single ? "32" : "64")
-                + " bits, got "
-                + shortened(given));
+            "expected a number that fits %s bits, got %s"
+                .formatted(single ? "32" : "64", shortened(given)));
       }
     }
   }

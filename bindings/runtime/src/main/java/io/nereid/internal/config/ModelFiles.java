@@ -181,11 +181,8 @@ public final class ModelFiles {
     }
     throw new NereidException(
         StatusCode.INVALID_ARGUMENT,
-        "expected "
-            + what
-            + " to name a file inside the model's directory, got '"
-            + printable(name)
-            + "'");
+        "expected %s to name a file inside the model's directory, got '%s'"
+            .formatted(what, printable(name)));
   }
 
   /** Refuses links out of the repository, for files whose content clients come to see. */

@@ -281,11 +281,8 @@ public final class ModelReader {
       } else {
         LOGGER.log(
             Level.ERROR,
-            "version "
-                + version
-                + " is specified for model '"
-                + model
-                + "', but the version directory is not present");
+            "version %s is specified for model '%s', but the version directory is not present"
+                .formatted(version, model));
       }
     }
     return present;
@@ -295,10 +292,8 @@ public final class ModelReader {
     if (versions.size() > MAX_SPECIFIC) {
       throw root.invalid(
           ModelConfig.VERSION_POLICY_FIELD_NUMBER,
-          "version_policy: expected at most "
-              + MAX_SPECIFIC
-              + " specific versions, got "
-              + versions.size());
+          "version_policy: expected at most %s specific versions, got %s"
+              .formatted(MAX_SPECIFIC, versions.size()));
     }
     for (long version : versions) {
       if (version <= 0) {

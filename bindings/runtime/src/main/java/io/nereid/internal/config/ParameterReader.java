@@ -82,19 +82,8 @@ final class ParameterReader {
           checkMedia(node, key, value);
         } else if (key.startsWith(OWN_PREFIX)) {
           throw node.invalid(
-              "expected "
-                  + INLINE
-                  + ", "
-                  + INLINE_BUDGET
-                  + ", "
-                  + OBJECTIVE
-                  + ", "
-                  + MEDIA_PREFIX
-                  + "INPUT or "
-                  + BATCHER
-                  + ", the parameters of Nereid itself, got '"
-                  + key
-                  + "'");
+              "expected %s, %s, %s, %sINPUT or %s, the parameters of Nereid itself, got '%s'"
+                  .formatted(INLINE, INLINE_BUDGET, OBJECTIVE, MEDIA_PREFIX, BATCHER, key));
         }
         spec.parameter(key, value);
       }
@@ -111,11 +100,8 @@ final class ParameterReader {
   private static void checkMedia(ConfigNode node, String key, String value) {
     if (!value.matches("text|audio(;rate=[1-9][0-9]{3,5})?")) {
       throw node.invalid(
-          "expected "
-              + key
-              + " as \"text\", \"audio\" or \"audio;rate=16000\", got \""
-              + value
-              + "\"");
+          "expected %s as \"text\", \"audio\" or \"audio;rate=16000\", got \"%s\""
+              .formatted(key, value));
     }
   }
 

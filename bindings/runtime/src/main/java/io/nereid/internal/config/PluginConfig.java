@@ -121,11 +121,8 @@ public final class PluginConfig {
       }
     } else if (own.getSchedulingChoiceCase() != told.getSchedulingChoiceCase()) {
       throw root.invalid(
-          "its backend changes "
-              + own.getSchedulingChoiceCase()
-              + " into "
-              + told.getSchedulingChoiceCase()
-              + ", which it may not");
+          "its backend changes %s into %s, which it may not"
+              .formatted(own.getSchedulingChoiceCase(), told.getSchedulingChoiceCase()));
     }
     if (told.hasModelTransactionPolicy()) {
       merged.setModelTransactionPolicy(told.getModelTransactionPolicy());

@@ -155,10 +155,8 @@ final class SchedulingReader {
     if (number < 0) {
       throw node.invalid(
           field,
-          "expected a number from 0 to "
-              + Integer.MAX_VALUE
-              + ", got "
-              + Integer.toUnsignedLong(number));
+          "expected a number from 0 to %s, got %s"
+              .formatted(Integer.MAX_VALUE, Integer.toUnsignedLong(number)));
     }
     return number;
   }
@@ -215,10 +213,8 @@ final class SchedulingReader {
         throw batching.invalid(
             ModelDynamicBatching.PREFERRED_BATCH_SIZE_FIELD_NUMBER,
             i,
-            "expected preferred_batch_size from 1 to max_batch_size, which is "
-                + maxBatchSize
-                + ", got "
-                + size);
+            "expected preferred_batch_size from 1 to max_batch_size, which is %s, got %s"
+                .formatted(maxBatchSize, size));
       }
       read.preferredBatchSizes(size);
     }
@@ -229,19 +225,15 @@ final class SchedulingReader {
     if (levels < 0 || levels > MAX_PRIORITY_LEVELS) {
       throw batching.invalid(
           ModelDynamicBatching.PRIORITY_LEVELS_FIELD_NUMBER,
-          "expected priority_levels from 0 to "
-              + MAX_PRIORITY_LEVELS
-              + ", got "
-              + Long.toUnsignedString(levels));
+          "expected priority_levels from 0 to %s, got %s"
+              .formatted(MAX_PRIORITY_LEVELS, Long.toUnsignedString(levels)));
     }
     long standard = config.getDefaultPriorityLevel();
     if (levels > 0 && (standard < 1 || standard > levels)) {
       throw batching.invalid(
           ModelDynamicBatching.DEFAULT_PRIORITY_LEVEL_FIELD_NUMBER,
-          "expected default_priority_level from 1 to priority_levels, which is "
-              + levels
-              + ", got "
-              + Long.toUnsignedString(standard));
+          "expected default_priority_level from 1 to priority_levels, which is %s, got %s"
+              .formatted(levels, Long.toUnsignedString(standard)));
     }
     if (levels > 0) {
       read.priorityLevels((int) levels, (int) standard);

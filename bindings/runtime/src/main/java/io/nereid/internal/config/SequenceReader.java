@@ -147,14 +147,8 @@ final class SequenceReader {
         .ifPresent(output -> {
           throw node.invalid(
               typeNumber,
-              "state '"
-                  + input
-                  + "' is "
-                  + state.getDataType()
-                  + ", but output '"
-                  + output.getName()
-                  + "' is configured as "
-                  + output.getDataType());
+              "state '%s' is %s, but output '%s' is configured as %s"
+                  .formatted(input, state.getDataType(), output.getName(), output.getDataType()));
         });
     int dims = ModelSequenceBatching.State.DIMS_FIELD_NUMBER;
     tensors.checkDims(node, "state '" + input + "'", dims, state.getDimsList());
@@ -196,11 +190,9 @@ final class SequenceReader {
       throw node.invalid(
           number,
           1,
-          "initial_state field for state input '"
-              + state.getInputName()
-              + "' must contain exactly one or zero element. Found '"
-              + state.getInitialStateCount()
-              + "' elements.");
+          ("initial_state field for state input '%s' must contain exactly one or zero element. "
+                  + "Found '%s' elements.")
+              .formatted(state.getInputName(), state.getInitialStateCount()));
     }
     return node.children(number).stream().findFirst().map(one -> initial(one, state, type));
   }
@@ -222,12 +214,8 @@ final class SequenceReader {
     if (!ConfigTensor.fit(dims, state.getDimsList()) || dims.stream().anyMatch(dim -> dim < 1)) {
       throw node.invalid(
           InitialState.DIMS_FIELD_NUMBER,
-          "expected dims of initial_state for "
-              + input
-              + " that fit the state's "
-              + ConfigTensor.text(state.getDimsList())
-              + ", without -1, got "
-              + ConfigTensor.text(dims));
+          "expected dims of initial_state for %s that fit the state's %s, without -1, got %s"
+              .formatted(input, ConfigTensor.text(state.getDimsList()), ConfigTensor.text(dims)));
     }
     Optional<Path> file =
         switch (initial.getStateDataCase()) {
@@ -259,12 +247,8 @@ final class SequenceReader {
 
   private NereidException tooShort(Path file, BigInteger bytes, long size) {
     return node.invalid(
-        "initial_state setting expects "
-            + bytes
-            + " bytes, but the data provided from "
-            + files.shown(file)
-            + " only has "
-            + size
-            + " bytes.");
+        ("initial_state setting expects %s bytes, but the data provided from %s only has %s "
+                + "bytes.")
+            .formatted(bytes, files.shown(file), size));
   }
 }

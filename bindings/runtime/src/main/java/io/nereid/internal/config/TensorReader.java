@@ -29,10 +29,8 @@ final class TensorReader {
   void read(ModelSpec.Builder spec) {
     if (config.getInputCount() == 0 || config.getOutputCount() == 0) {
       throw root.invalid(
-          "expected at least one input and one output, got "
-              + config.getInputCount()
-              + " and "
-              + config.getOutputCount());
+          "expected at least one input and one output, got %s and %s"
+              .formatted(config.getInputCount(), config.getOutputCount()));
     }
     read(ConfigTensor.inputs(root)).forEach(spec::input);
     read(ConfigTensor.outputs(root)).forEach(spec::output);
@@ -87,14 +85,12 @@ final class TensorReader {
     if (dims.isEmpty() || dims.size() > mostDims()) {
       throw node.invalid(
           number,
-          "expected dims of "
-              + what
-              + " with 1 to "
-              + mostDims()
-              + " sizes"
-              + (config.getMaxBatchSize() > 0 ? ", without the batch dimension" : "")
-              + ", got "
-              + (dims.isEmpty() ? "none" : dims.size()));
+          "expected dims of %s with 1 to %s sizes%s, got %s"
+              .formatted(
+                  what,
+                  mostDims(),
+                  config.getMaxBatchSize() > 0 ? ", without the batch dimension" : "",
+                  dims.isEmpty() ? "none" : dims.size()));
     }
     checkSizes(node, "dims of " + what, number, dims);
   }
@@ -117,23 +113,16 @@ final class TensorReader {
     if (shape.size() > mostDims()) {
       throw node.invalid(
           number,
-          "expected a reshape of "
-              + what
-              + " with at most "
-              + mostDims()
-              + " sizes, got "
-              + shape.size());
+          "expected a reshape of %s with at most %s sizes, got %s"
+              .formatted(what, mostDims(), shape.size()));
     }
     checkSizes(node, "reshape of " + what, number, shape);
     if (!products(shape).equals(products(dims))) {
       throw node.invalid(
           number,
-          "expected a reshape of "
-              + what
-              + " with as many elements as its dims "
-              + ConfigTensor.text(dims)
-              + ", before, between and after each -1, got "
-              + ConfigTensor.text(shape));
+          ("expected a reshape of %s with as many elements as its dims %s, before, between and "
+                  + "after each -1, got %s")
+              .formatted(what, ConfigTensor.text(dims), ConfigTensor.text(shape)));
     }
     return shape.equals(dims) ? Optional.empty() : Optional.of(shape);
   }

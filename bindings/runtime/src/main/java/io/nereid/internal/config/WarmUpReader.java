@@ -73,12 +73,8 @@ final class WarmUpReader {
     if (size > Math.max(1, spec.maxBatchSize())) {
       throw node.invalid(
           ModelWarmup.BATCH_SIZE_FIELD_NUMBER,
-          "expected batch_size of a warm-up up to "
-              + Math.max(1, spec.maxBatchSize())
-              + " (max_batch_size is "
-              + spec.maxBatchSize()
-              + "), got "
-              + size);
+          "expected batch_size of a warm-up up to %s (max_batch_size is %s), got %s"
+              .formatted(Math.max(1, spec.maxBatchSize()), spec.maxBatchSize(), size));
     }
     return size;
   }
@@ -88,10 +84,8 @@ final class WarmUpReader {
     if (count > most) {
       throw node.invalid(
           ModelWarmup.COUNT_FIELD_NUMBER,
-          "expected warm-ups that are executed at most "
-              + MAX_COUNT
-              + " times together (count), got "
-              + (MAX_COUNT - most + count));
+          "expected warm-ups that are executed at most %s times together (count), got %s"
+              .formatted(MAX_COUNT, MAX_COUNT - most + count));
     }
     return (int) count;
   }
@@ -104,10 +98,8 @@ final class WarmUpReader {
       TensorSpec input = specs.get(name);
       if (input == null) {
         throw entry.invalid(
-            "the warm-up has an input '"
-                + name
-                + "', the model has "
-                + spec.inputs().stream().map(TensorSpec::name).toList());
+            "the warm-up has an input '%s', the model has %s"
+                .formatted(name, spec.inputs().stream().map(TensorSpec::name).toList()));
       }
       ConfigNode value = entry.entryValue();
       checkTensor(value, input);
@@ -179,19 +171,9 @@ final class WarmUpReader {
     if (bytes.compareTo(BigInteger.valueOf(most)) > 0) {
       throw node.invalid(
           ModelWarmup.Input.DIMS_FIELD_NUMBER,
-          "warm-up input '"
-              + spec.name()
-              + "' is too large: dims "
-              + ConfigTensor.text(dims)
-              + " with elements of "
-              + size
-              + " bytes and batch_size "
-              + batchSize
-              + " take "
-              + bytes
-              + " bytes, the inputs of a warm-up at most "
-              + MAX_BYTES
-              + " together");
+          ("warm-up input '%s' is too large: dims %s with elements of %s bytes and batch_size "
+                  + "%s take %s bytes, the inputs of a warm-up at most %s together")
+              .formatted(spec.name(), ConfigTensor.text(dims), size, batchSize, bytes, MAX_BYTES));
     }
     return bytes.longValueExact();
   }
@@ -215,16 +197,8 @@ final class WarmUpReader {
     if (size > MAX_BYTES / batchSize) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          files.shown(file)
-              + " is too large for "
-              + what
-              + ": "
-              + size
-              + " bytes for each of "
-              + batchSize
-              + " rows, expected at most "
-              + MAX_BYTES
-              + " together");
+          "%s is too large for %s: %s bytes for each of %s rows, expected at most %s together"
+              .formatted(files.shown(file), what, size, batchSize, MAX_BYTES));
     }
     boolean fits = type.isFixedSize() ? size == count * type.byteSize() : hasStrings(file, count);
     if (!fits) {

@@ -60,12 +60,9 @@ public final class LibraryFiles {
     if (url == null) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
-          "this jar of Nereid was made without the native library for "
-              + platform
-              + " ("
-              + resource
-              + "): take one that has it, "
-              + ELSEWHERE);
+          ("this jar of Nereid was made without the native library for %s (%s): take one that "
+                  + "has it, %s")
+              .formatted(platform, resource, ELSEWHERE));
     }
     return unpack(url, name);
   }
@@ -94,12 +91,9 @@ public final class LibraryFiles {
     if (url == null) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
-          "there is no ONNX Runtime: add com.microsoft.onnxruntime:onnxruntime to the class path "
-              + "(it brings "
-              + resource
-              + "), or name the library with -D"
-              + ONNXRUNTIME_PROPERTY
-              + "=<file>");
+          ("there is no ONNX Runtime: add com.microsoft.onnxruntime:onnxruntime to the class "
+                  + "path (it brings %s), or name the library with -D%s=<file>")
+              .formatted(resource, ONNXRUNTIME_PROPERTY));
     }
     return url;
   }
@@ -131,12 +125,9 @@ public final class LibraryFiles {
     }
     throw new NereidException(
         StatusCode.UNIMPLEMENTED,
-        "Nereid's native library is for Linux on x86-64 and aarch64 (glibc), and this is "
-            + osName
-            + " on "
-            + osArch
-            + ": "
-            + ELSEWHERE);
+        ("Nereid's native library is for Linux on x86-64 and aarch64 (glibc), and this is %s "
+                + "on %s: %s")
+            .formatted(osName, osArch, ELSEWHERE));
   }
 
   private static Optional<Path> property(String name) {

@@ -188,16 +188,8 @@ final class BackendFinder {
     boolean backend = what.equals("backend");
     return new NereidException(
         StatusCode.NOT_FOUND,
-        "unknown "
-            + what
-            + " '"
-            + name
-            + "' of model '"
-            + spec.name()
-            + "': it is neither "
-            + (backend ? "one of the core's, nor " : "")
-            + "the name of an announced Java "
-            + what
-            + ", nor a class");
+        ("unknown %s '%s' of model '%s': it is neither %sthe name of an announced Java %s, "
+                + "nor a class")
+            .formatted(what, name, spec.name(), backend ? "one of the core's, nor " : "", what));
   }
 }

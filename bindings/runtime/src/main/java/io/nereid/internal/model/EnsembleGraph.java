@@ -161,10 +161,8 @@ public final class EnsembleGraph {
     long count = models.stream().mapToLong(EnsembleGraph::count).sum();
     if (count > MAX_STEPS) {
       throw invalid(
-          "expected at most "
-              + MAX_STEPS
-              + " steps, those of ensembles among them counted as well, got "
-              + count);
+          "expected at most %s steps, those of ensembles among them counted as well, got %s"
+              .formatted(MAX_STEPS, count));
     }
   }
 
@@ -211,12 +209,8 @@ public final class EnsembleGraph {
     ModelSpec made = model.spec();
     if (made.maxBatchSize() > 0 && spec.maxBatchSize() > made.maxBatchSize()) {
       throw invalid(
-          "max_batch_size is "
-              + spec.maxBatchSize()
-              + ", but step '"
-              + made.name()
-              + "' takes at most "
-              + made.maxBatchSize());
+          "max_batch_size is %s, but step '%s' takes at most %s"
+              .formatted(spec.maxBatchSize(), made.name(), made.maxBatchSize()));
     }
     step.outputs()
         .forEach((output, tensor) -> {
@@ -234,14 +228,8 @@ public final class EnsembleGraph {
       }
     }
     throw invalid(
-        "step '"
-            + model.name()
-            + "' has no "
-            + what
-            + " '"
-            + name
-            + "', it has "
-            + tensors.stream().map(TensorSpec::name).toList());
+        "step '%s' has no %s '%s', it has %s"
+            .formatted(model.name(), what, name, tensors.stream().map(TensorSpec::name).toList()));
   }
 
   private Step link(Ensemble.Step step, LoadedModel model) {
@@ -272,24 +260,13 @@ public final class EnsembleGraph {
     Value value = values.get(tensor);
     if (value == null) {
       throw invalid(
-          "tensor '"
-              + tensor
-              + "', which is "
-              + user
-              + ", is neither an input of the ensemble nor made by a step");
+          "tensor '%s', which is %s, is neither an input of the ensemble nor made by a step"
+              .formatted(tensor, user));
     }
     if (!value.kind.agrees(wanted)) {
       throw invalid(
-          "tensor '"
-              + tensor
-              + "' is "
-              + value.kind
-              + " as "
-              + value.maker
-              + ", but "
-              + user
-              + " is "
-              + wanted);
+          "tensor '%s' is %s as %s, but %s is %s"
+              .formatted(tensor, value.kind, value.maker, user, wanted));
     }
     return value;
   }

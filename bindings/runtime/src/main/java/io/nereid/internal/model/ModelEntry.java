@@ -206,10 +206,8 @@ public final class ModelEntry {
   public NereidException notReady() {
     return new NereidException(
         StatusCode.UNAVAILABLE,
-        "Request for unknown model: '"
-            + id.name()
-            + (version == 0 ? "'" : "' version " + version)
-            + " is not at ready state",
+        "Request for unknown model: '%s%s is not at ready state"
+            .formatted(id.name(), version == 0 ? "'" : "' version " + version),
         isUnavailable() ? failure : null);
   }
 

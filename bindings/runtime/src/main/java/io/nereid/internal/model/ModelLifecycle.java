@@ -359,10 +359,7 @@ public final class ModelLifecycle {
   private static NereidException lacking(ModelEntry ensemble, Ensemble.Step step) {
     return new NereidException(
         StatusCode.UNAVAILABLE,
-        "ensemble '"
-            + ensemble.name()
-            + "' needs model '"
-            + ModelId.shown(step.model())
-            + "', which is not loaded");
+        "ensemble '%s' needs model '%s', which is not loaded"
+            .formatted(ensemble.name(), ModelId.shown(step.model())));
   }
 }

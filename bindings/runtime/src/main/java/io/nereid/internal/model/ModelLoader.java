@@ -324,12 +324,8 @@ public final class ModelLoader {
       if (!usable.contains(device)) {
         throw new NereidException(
             StatusCode.INVALID_ARGUMENT,
-            "instance group '"
-                + group.name()
-                + "' asks for GPU "
-                + device
-                + ", the backend can use "
-                + usable);
+            "instance group '%s' asks for GPU %s, the backend can use %s"
+                .formatted(group.name(), device, usable));
       }
     }
     return wanted.stream().map(OptionalInt::of).toList();

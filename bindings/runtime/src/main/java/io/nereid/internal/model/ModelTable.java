@@ -205,12 +205,9 @@ public final class ModelTable {
   /** Several models have a name, and nobody said which is meant. */
   public static NereidException ambiguous(String name, int count) {
     return Signature.invalid(
-        "there are "
-            + count
-            + " models '"
-            + name
-            + "' in different repositories: model namespace must be provided to resolve ambiguity,"
-            + " as the step of an ensemble can");
+        ("there are %s models '%s' in different repositories: model namespace must be "
+                + "provided to resolve ambiguity, as the step of an ensemble can")
+            .formatted(count, name));
   }
 
   /** The keys of all of them. */

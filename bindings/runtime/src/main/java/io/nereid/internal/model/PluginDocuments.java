@@ -111,10 +111,8 @@ public final class PluginDocuments {
     if (told.isEmpty() && !name.isEmpty()) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "requested model '"
-              + name
-              + (version < 0 ? "'" : "' version " + version)
-              + " is not available");
+          "requested model '%s%s is not available"
+              .formatted(name, version < 0 ? "'" : "' version " + version));
     }
     return told.stream()
         .map(ModelDocuments::statistics)

@@ -94,12 +94,8 @@ final class PluginLoader {
         .orElseThrow(() ->
             new NereidException(
                 StatusCode.NOT_FOUND,
-                "unable to find the plug-in for backend '"
-                    + model.backend()
-                    + "' of model '"
-                    + model.name()
-                    + "': "
-                    + plugins.search().missing(model)));
+                "unable to find the plug-in for backend '%s' of model '%s': %s"
+                    .formatted(model.backend(), model.name(), plugins.search().missing(model))));
   }
 
   private static PluginConfig.Defaults defaults(PluginLoad load) {

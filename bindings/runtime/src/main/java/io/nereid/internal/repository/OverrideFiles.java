@@ -83,12 +83,8 @@ final class OverrideFiles implements AutoCloseable {
     }
     if (tooLong) {
       throw invalid(
-          "expected a file's path of at most "
-              + MAX_PATH_BYTES
-              + " bytes, with names of at most "
-              + ModelFiles.MAX_NAME_BYTES
-              + ", got "
-              + what(file));
+          "expected a file's path of at most %s bytes, with names of at most %s, got %s"
+              .formatted(MAX_PATH_BYTES, ModelFiles.MAX_NAME_BYTES, what(file)));
     }
     return path;
   }
@@ -97,10 +93,8 @@ final class OverrideFiles implements AutoCloseable {
     for (Path parent = path.getParent(); parent != null; parent = parent.getParent()) {
       if (files.contains(parent)) {
         throw invalid(
-            what(parent.toString())
-                + " is a file, and cannot have "
-                + what(path.toString())
-                + " in it");
+            "%s is a file, and cannot have %s in it"
+                .formatted(what(parent.toString()), what(path.toString())));
       }
     }
   }

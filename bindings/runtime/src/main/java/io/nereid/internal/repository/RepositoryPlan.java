@@ -198,10 +198,8 @@ record RepositoryPlan(
       warn("there is no model '" + name + "' in " + options.repositories());
       return new NereidException(
           StatusCode.NOT_FOUND,
-          "there is no model '"
-              + name
-              + "' in the repositories"
-              + Names.hint("there is", name, names.find().keySet()));
+          "there is no model '%s' in the repositories%s"
+              .formatted(name, Names.hint("there is", name, names.find().keySet())));
     }
 
     /** Clients read Triton's words; which repositories they are is for the operator. */

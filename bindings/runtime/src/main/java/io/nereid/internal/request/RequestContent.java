@@ -85,11 +85,8 @@ public final class RequestContent {
     }
     if (shape.length > TensorRecord.MAX_RANK) {
       Signature.checkRank(
-          "input '"
-              + signature.input(index).name()
-              + "' for model '"
-              + signature.spec().name()
-              + "'",
+          "input '%s' for model '%s'"
+              .formatted(signature.input(index).name(), signature.spec().name()),
           shape);
     }
     input.describe(type, shape, byteSize);

@@ -107,14 +107,12 @@ public final class Signature {
 
   private NereidException unexpected(String what, String name, List<TensorSpec> known) {
     return invalid(
-        "unexpected inference "
-            + what
-            + " '"
-            + name
-            + "' for model '"
-            + spec.name()
-            + "'"
-            + Names.hint("it has", name, known.stream().map(TensorSpec::name).toList()));
+        "unexpected inference %s '%s' for model '%s'%s"
+            .formatted(
+                what,
+                name,
+                spec.name(),
+                Names.hint("it has", name, known.stream().map(TensorSpec::name).toList())));
   }
 
   /**
@@ -187,13 +185,8 @@ public final class Signature {
   public static void checkRank(String what, long[] shape) {
     if (shape.length > TensorRecord.MAX_RANK) {
       throw invalid(
-          "unexpected shape "
-              + Arrays.toString(shape)
-              + " for "
-              + what
-              + ": at most "
-              + TensorRecord.MAX_RANK
-              + " dimensions are supported");
+          "unexpected shape %s for %s: at most %s dimensions are supported"
+              .formatted(Arrays.toString(shape), what, TensorRecord.MAX_RANK));
     }
   }
 

@@ -159,19 +159,14 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
   }
 
   private String countRefusal() {
-    return "expected at most "
-        + context.limits().connectionCount()
-        + " connections at a time"
-        + context.connectionHint();
+    return "expected at most %s connections at a time%s"
+        .formatted(context.limits().connectionCount(), context.connectionHint());
   }
 
   private String heapRefusal() {
-    return "connections hold "
-        + context.heap().takenByConnections()
-        + " and requests "
-        + context.heap().takenByRequests()
-        + " bytes of heap memory, and there is no more for them. Start the server with a larger"
-        + " heap (-Xmx).";
+    return ("connections hold %s and requests %s bytes of heap memory, and there is no more for "
+            + "them. Start the server with a larger heap (-Xmx).")
+        .formatted(context.heap().takenByConnections(), context.heap().takenByRequests());
   }
 
   /**

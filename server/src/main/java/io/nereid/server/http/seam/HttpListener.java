@@ -136,13 +136,9 @@ public final class HttpListener {
   private static NereidException cannotListen(InetAddress address, int port, String why) {
     return new NereidException(
         StatusCode.UNAVAILABLE,
-        "expected to listen at "
-            + address.getHostAddress()
-            + ":"
-            + port
-            + ", got nothing ("
-            + why
-            + "): is the port in use, or the address of another machine?");
+        ("expected to listen at %s:%s, got nothing (%s): is the port in use, or the address "
+                + "of another machine?")
+            .formatted(address.getHostAddress(), port, why));
   }
 
   /** Helidon's text in place of one that repeats what the client sent. */
