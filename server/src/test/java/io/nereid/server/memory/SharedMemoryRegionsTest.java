@@ -116,7 +116,9 @@ class SharedMemoryRegionsTest {
     try (SharedMemoryRegions regions = new SharedMemoryRegions(true)) {
       expect(
           StatusCode.INVALID_ARGUMENT,
-          "cannot register shared memory region 'r' - invalid shm key '" + key + "': expected '/NAME'",
+          "cannot register shared memory region 'r' - invalid shm key '"
+              + key
+              + "': expected '/NAME'",
           () -> regions.register("r", key, 0, 1));
     }
   }
