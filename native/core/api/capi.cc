@@ -4,18 +4,14 @@
 #include <utility>
 
 #include "core/api/identity_backend.h"
+#include "core/api/runtime_handle.h"
 #include "core/ensemble/load_ensemble.h"
 #include "core/model/model.h"
 #include "core/model/model_source.h"
-#include "core/model/runtime.h"
 #include "core/request/guarded.h"
 #include "core/request/histogram.h"
 #include "nereid/nereid.h"
 #include "onnxruntime/onnxruntime_backend.h"
-
-struct nrd_runtime : nereid::Runtime {
-  using Runtime::Runtime;
-};
 
 namespace {
 
@@ -77,8 +73,9 @@ constexpr size_t kStructSizes[] = {sizeof(nrd_error),          sizeof(nrd_tensor
                                    sizeof(nrd_resource_stats), sizeof(nrd_instance_stats),
                                    sizeof(nrd_value),          sizeof(nrd_receiver),
                                    sizeof(nrd_cache),          sizeof(nrd_cost_point),
-                                   sizeof(nrd_objective),      sizeof(nrd_objective_stats)};
-static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_OBJECTIVE_STATS + 1);
+                                   sizeof(nrd_objective),      sizeof(nrd_objective_stats),
+                                   sizeof(nrd_isolation_stats)};
+static_assert(sizeof(kStructSizes) / sizeof(size_t) == NRD_STRUCT_ISOLATION_STATS + 1);
 
 }  // namespace
 
@@ -87,7 +84,7 @@ extern "C" {
 uint32_t nrd_abi_version(void) { return NRD_ABI_VERSION; }
 
 uint32_t nrd_abi_struct_size(uint32_t struct_id) {
-  return struct_id <= NRD_STRUCT_OBJECTIVE_STATS ? static_cast<uint32_t>(kStructSizes[struct_id])
+  return struct_id <= NRD_STRUCT_ISOLATION_STATS ? static_cast<uint32_t>(kStructSizes[struct_id])
                                                  : 0;
 }
 

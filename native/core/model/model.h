@@ -81,6 +81,8 @@ class Model {
     return runner_->ReadCostCurve(points_out, capacity);
   }
   void ReadMemory(nrd_memory_stats* stats_out) const;
+  // Null: an ensemble.
+  [[nodiscard]] const ModelSource* source() const { return source_.get(); }
   [[nodiscard]] const ModelStats& stats() const { return stats_; }
   [[nodiscard]] const ModelConfig& config() const { return config_; }
   [[nodiscard]] Runtime& runtime() const { return runtime_; }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/log_target.h"
 #include "base/status.h"
 #include "core/request/answer_cache.h"
 #include "core/request/completion.h"
@@ -19,7 +20,7 @@ namespace nereid {
 struct ModelConfig;
 
 // Outlives all that was made from it. Any thread may call it.
-class Runtime {
+class Runtime : public LogTarget {
  public:
   explicit Runtime(const nrd_runtime_options& options);
   ~Runtime();
@@ -48,7 +49,7 @@ class Runtime {
   // Counts the sources that no model has taken over.
   void CountSource(int64_t change);
   void CountRequest(int64_t change);
-  void Log(int32_t level, std::string_view message) const;
+  void Log(int32_t level, std::string_view message) const override;
 
   static void ReadHandleCounts(nrd_handle_counts* counts_out);
 

@@ -125,7 +125,8 @@ enum {
   NRD_STRUCT_CACHE = 32,
   NRD_STRUCT_COST_POINT = 33,
   NRD_STRUCT_OBJECTIVE = 34,
-  NRD_STRUCT_OBJECTIVE_STATS = 35
+  NRD_STRUCT_OBJECTIVE_STATS = 35,
+  NRD_STRUCT_ISOLATION_STATS = 36
 };
 NRD_API uint32_t nrd_abi_struct_size(uint32_t struct_id);
 
@@ -679,6 +680,13 @@ NRD_ASSERT_SIZE(nrd_backend, 88);
 NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backend* backend_out,
                                  nrd_error* error_out);
 
+/* The table of a backend that executes models of the built-in backend `name` in a process of their
+ * own, one a model, for models of this runtime. It takes what that backend takes, and the
+ * parameters `isolation.backend` (the name again), `isolation.child` (the path of the executable
+ * nereid-child), and those that docs/isolation.md lists. What happens to a process is logged. */
+NRD_API int32_t nrd_backend_isolate(nrd_runtime* runtime, const char* name, uint64_t name_size,
+                                    nrd_backend* backend_out, nrd_error* error_out);
+
 /* ---- Models ---------------------------------------------------------------------------------- */
 
 enum {
@@ -1159,6 +1167,26 @@ typedef struct nrd_memory_stats {
 } nrd_memory_stats;
 NRD_ASSERT_SIZE(nrd_memory_stats, 32);
 NRD_API void nrd_model_memory_read(nrd_model* model, nrd_memory_stats* stats_out);
+
+enum {
+  NRD_ISOLATION_STARTS = 0, /* one was lost, the next is not ready; requests wait */
+  NRD_ISOLATION_UP = 1,
+  NRD_ISOLATION_FAILED = 2 /* there will be no other: requests are answered NRD_UNAVAILABLE */
+};
+/* The process of a model with nrd_backend_isolate. */
+typedef struct nrd_isolation_stats {
+  uint32_t struct_size;
+  int32_t state;            /* NRD_ISOLATION_* */
+  uint64_t restarts;        /* processes that were lost since the model was loaded */
+  uint32_t deaths_in_a_row; /* of these, since the last answer */
+  int32_t process;          /* its number; 0: there is none now */
+  uint64_t resident_bytes;  /* of the process, shared memory among them; 0: unknown */
+} nrd_isolation_stats;
+NRD_ASSERT_SIZE(nrd_isolation_stats, 32);
+/* NRD_NOT_FOUND, and zeros: the model is not isolated. `reason_out`, unless it is NULL, gets the
+ * end of the last process that was lost; its code is NRD_OK if there was none. */
+NRD_API int32_t nrd_model_isolation_read(nrd_model* model, nrd_isolation_stats* stats_out,
+                                         nrd_error* reason_out);
 
 /* From COMPUTE_INPUT on only with NRD_RUNTIME_STAGE_HISTOGRAMS. COMPUTE is the sum of its stages.
  */

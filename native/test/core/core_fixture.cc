@@ -118,7 +118,8 @@ TestRuntime::~TestRuntime() {
 }
 
 int32_t LoadModel(nrd_runtime* runtime, const nrd_backend& backend, const ModelSettings& settings,
-                  nrd_model** model_out, nrd_error* error_out) {
+                  nrd_model** model_out, nrd_error* error_out,
+                  const std::vector<nrd_parameter>& parameters) {
   nrd_tensor_spec inputs[2]{};
   inputs[0].name = AsNrdString("INPUT0");
   inputs[0].datatype = settings.datatype;
@@ -154,6 +155,8 @@ int32_t LoadModel(nrd_runtime* runtime, const nrd_backend& backend, const ModelS
   options.default_priority_level = settings.default_priority_level;
   options.level_queue_policies =
       settings.level_policies.empty() ? nullptr : settings.level_policies.data();
+  options.parameters = parameters.data();
+  options.parameter_count = parameters.size();
   options.instances = settings.instances.empty() ? nullptr : settings.instances.data();
   return nrd_model_load(runtime, &options, settings.source, model_out, error_out);
 }

@@ -107,7 +107,8 @@ class TestModel {
 
 // Loads and returns the status, for configurations that must fail.
 int32_t LoadModel(nrd_runtime* runtime, const nrd_backend& backend, const ModelSettings& settings,
-                  nrd_model** model_out, nrd_error* error_out);
+                  nrd_model** model_out, nrd_error* error_out,
+                  const std::vector<nrd_parameter>& parameters = {});
 
 // A request of `rows` rows of `dim` int32 each, all equal to `value`, unless filled otherwise.
 class TestRequest {

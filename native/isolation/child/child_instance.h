@@ -1,0 +1,51 @@
+// An instance of the backend in a child, and the thread that executes on it.
+#ifndef NEREID_ISOLATION_CHILD_CHILD_INSTANCE_H_
+#define NEREID_ISOLATION_CHILD_CHILD_INSTANCE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <thread>
+
+#include "base/status.h"
+#include "isolation/child/child_batch.h"
+#include "isolation/ring.h"
+#include "isolation/shared_channel.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// The main thread makes and ends it; everything between happens on its own thread.
+class ChildInstance {
+ public:
+  // The backend and its configured model outlive it.
+  ChildInstance(const nrd_backend& backend, const nrd_model_options& options,
+                std::unique_ptr<SharedChannel> channel);
+  // Waits for what executes, and closes the backend's instance.
+  ~ChildInstance();
+  ChildInstance(const ChildInstance&) = delete;
+  ChildInstance& operator=(const ChildInstance&) = delete;
+
+  // Once. Returns when the backend has opened its instance.
+  Status Open(void* model_state, uint32_t index);
+
+ private:
+  void Run(void* instance);
+  void Execute(void* instance);
+  void Answer(int32_t code, std::string_view message);
+  void Put(const Record& record);
+
+  const nrd_backend& backend_;
+  const std::unique_ptr<SharedChannel> channel_;
+  RingReader to_child_;
+  RingWriter to_parent_;
+  ChildBatch batch_;
+  nrd_error error_{};
+  std::atomic<bool> ends_{false};
+  std::thread thread_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_ISOLATION_CHILD_CHILD_INSTANCE_H_

@@ -1,0 +1,189 @@
+#include "isolation/child/child_server.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "isolation/child/child_instance.h"
+#include "isolation/control_socket.h"
+#include "isolation/isolation_options.h"
+#include "isolation/options_message.h"
+
+namespace nereid {
+namespace {
+
+constexpr int kSocket = 3;
+
+// A child holds what its model needs, leaves no file behind when it dies, and goes first when the
+// system is short of memory.
+bool GiveUpPrivileges(pid_t parent) {
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  const rlimit no_core{.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &no_core);
+  if (std::FILE* const file = std::fopen("/proc/self/oom_score_adj", "we"); file != nullptr) {
+    std::fputs("500", file);
+    std::fclose(file);
+  }
+  return getppid() == parent;  // otherwise it ended before it could be watched
+}
+
+void LimitMemory(std::string_view megabytes) {
+  const rlim_t bytes = std::strtoull(std::string(megabytes).c_str(), nullptr, 10) << 20;
+  if (bytes != 0) {
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
+    setrlimit(RLIMIT_DATA, &limit);
+  }
+}
+
+// One model, for one parent.
+class ChildServer {
+ public:
+  explicit ChildServer(FindBackend find) : find_(find), socket_(kSocket) {}
+
+  void Serve() {
+    MessageKind kind{};
+    std::string body;
+    for (int descriptor = -1; socket_.Receive(&kind, &body, &descriptor); descriptor = -1) {
+      MessageWriter details;
+      Status status;
+      try {
+        status = Handle(kind, body, descriptor, &details);
+      } catch (const std::exception& failure) {
+        status = Status(NRD_RESOURCE_EXHAUSTED, failure.what());
+      }
+      MessageWriter reply;
+      reply.Put(status.code());
+      reply.PutText(status.message());
+      if (!socket_.Send(MessageKind::kReply, reply.bytes() + details.bytes())) {
+        break;
+      }
+    }
+    Close();
+  }
+
+ private:
+  Status Handle(MessageKind kind, std::string_view body, int descriptor, MessageWriter* details) {
+    switch (kind) {
+      case MessageKind::kOpen:
+        return Open(body, details);
+      case MessageKind::kConfigure:
+        return Configure(body);
+      case MessageKind::kOpenInstance:
+        return OpenInstance(body, descriptor, details);
+      default:
+        return Status::Internal("the child was asked for what it cannot do");
+    }
+  }
+
+  Status Open(std::string_view body, MessageWriter* details) {
+    ReadOptions options;
+    NRD_RETURN_IF_ERROR(options.Read(body));
+    std::string_view backend;
+    for (uint64_t i = 0; i < options.options().parameter_count; ++i) {
+      const nrd_parameter& parameter = options.options().parameters[i];
+      if (View(parameter.key) == kIsolatedBackend) {
+        backend = View(parameter.value);
+      } else if (View(parameter.key) == kIsolationMemory) {
+        LimitMemory(View(parameter.value));
+      }
+    }
+    NRD_RETURN_IF_ERROR(find_(backend, &backend_));
+    nrd_error error{};
+    const int32_t code = backend_.open_model(backend_.context, &options.options(), &model_, &error);
+    NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the model"));
+    is_open_ = true;
+    details->Put(static_cast<uint8_t>(backend_.describe != nullptr ? 1 : 0));
+    for (const int32_t kind : {NRD_TENSOR_INPUT, NRD_TENSOR_OUTPUT}) {
+      Describe(kind, details);
+    }
+    return Status();
+  }
+
+  void Describe(int32_t kind, MessageWriter* details) {
+    MessageWriter specs;
+    uint32_t count = 0;
+    nrd_tensor_spec spec{};
+    while (backend_.describe != nullptr &&
+           backend_.describe(model_, kind, count, &spec) == NRD_OK) {
+      WriteSpec(spec, &specs);
+      spec = {};
+      ++count;
+    }
+    details->Put(count);
+    details->Append(specs);
+  }
+
+  Status Configure(std::string_view body) {
+    NRD_RETURN_IF_ERROR(options_.Read(body));
+    if (backend_.configure == nullptr) {
+      return Status();
+    }
+    nrd_error error{};
+    const int32_t code = backend_.configure(model_, &options_.options(), &error);
+    return StatusFromCallback(code, error, "configuring the model");
+  }
+
+  Status OpenInstance(std::string_view body, int descriptor, MessageWriter* details) {
+    MessageReader reader(body);
+    const auto index = reader.Get<uint32_t>();
+    const auto area_bytes = reader.Get<uint64_t>();
+    std::unique_ptr<SharedChannel> channel;
+    NRD_RETURN_IF_ERROR(SharedChannel::Map(descriptor, area_bytes, &channel));
+    auto instance =
+        std::make_unique<ChildInstance>(backend_, options_.options(), std::move(channel));
+    NRD_RETURN_IF_ERROR(instance->Open(model_, index));
+    instances_.push_back(std::move(instance));
+    uint64_t weight_bytes = 0;
+    uint64_t working_bytes = 0;
+    if (backend_.memory_read != nullptr) {
+      backend_.memory_read(model_, &weight_bytes, &working_bytes);
+    }
+    details->Put(weight_bytes);
+    details->Put(working_bytes);
+    return Status();
+  }
+
+  void Close() {
+    instances_.clear();
+    if (is_open_) {
+      backend_.close_model(model_);
+    }
+  }
+
+  const FindBackend find_;
+  ControlSocket socket_;
+  nrd_backend backend_{};
+  void* model_ = nullptr;
+  bool is_open_ = false;
+  ReadOptions options_;  // of the configured model
+  std::vector<std::unique_ptr<ChildInstance>> instances_;
+};
+
+}  // namespace
+
+int RunChild(int argument_count, char** arguments, FindBackend find) {
+  if (argument_count != 3 || fcntl(kSocket, F_GETFD) < 0) {
+    std::fputs("nereid-child: Nereid starts this program for models with isolation=process\n",
+               stderr);
+    return EXIT_FAILURE;
+  }
+  if (!GiveUpPrivileges(static_cast<pid_t>(std::strtol(arguments[2], nullptr, 10)))) {
+    return EXIT_FAILURE;
+  }
+  ChildServer(find).Serve();
+  std::fflush(nullptr);
+  std::_Exit(EXIT_SUCCESS);  // libraries of backends may still have threads
+}
+
+}  // namespace nereid

@@ -1,0 +1,105 @@
+#include "isolation/control_socket.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace nereid {
+namespace {
+
+struct Header {
+  MessageKind kind;
+  uint32_t reserved;
+  uint64_t byte_size;
+};
+
+// The configuration of a model is far below.
+constexpr uint64_t kMaxBytes = uint64_t{64} << 20;
+
+}  // namespace
+
+ControlSocket::~ControlSocket() { close(descriptor_); }
+
+void ControlSocket::HangUp() { shutdown(descriptor_, SHUT_RDWR); }
+
+bool ControlSocket::Send(MessageKind kind, std::string_view body, int descriptor) {
+  const Header header{.kind = kind, .reserved = 0, .byte_size = body.size()};
+  return SendAll(reinterpret_cast<const char*>(&header), sizeof(header), descriptor) &&
+         SendAll(body.data(), body.size(), -1);
+}
+
+bool ControlSocket::SendAll(const char* data, size_t size, int descriptor) {
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  while (size > 0) {
+    iovec part{.iov_base = const_cast<char*>(data), .iov_len = size};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor >= 0) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof(control);
+      cmsghdr* const rights = CMSG_FIRSTHDR(&message);
+      rights->cmsg_level = SOL_SOCKET;
+      rights->cmsg_type = SCM_RIGHTS;
+      rights->cmsg_len = CMSG_LEN(sizeof(int));
+      std::memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
+    }
+    const ssize_t sent = sendmsg(descriptor_, &message, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) {
+      continue;
+    }
+    if (sent <= 0) {
+      return false;
+    }
+    descriptor = -1;
+    data += sent;
+    size -= static_cast<size_t>(sent);
+  }
+  return true;
+}
+
+bool ControlSocket::Receive(MessageKind* kind_out, std::string* body_out, int* descriptor_out) {
+  Header header{};
+  if (!ReceiveAll(reinterpret_cast<char*>(&header), sizeof(header), descriptor_out) ||
+      header.byte_size > kMaxBytes) {
+    return false;
+  }
+  *kind_out = header.kind;
+  body_out->resize(header.byte_size);
+  return ReceiveAll(body_out->data(), body_out->size(), nullptr);
+}
+
+// Descriptors that nobody asked for are not taken: without room for them the system closes them.
+bool ControlSocket::ReceiveAll(char* data, size_t size, int* descriptor_out) {
+  while (size > 0) {
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+    iovec part{.iov_base = data, .iov_len = size};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor_out != nullptr) {
+      message.msg_control = control;
+      message.msg_controllen = sizeof(control);
+    }
+    const ssize_t received = recvmsg(descriptor_, &message, MSG_CMSG_CLOEXEC);
+    if (received < 0 && errno == EINTR) {
+      continue;
+    }
+    if (received <= 0) {
+      return false;
+    }
+    const cmsghdr* const rights = descriptor_out == nullptr ? nullptr : CMSG_FIRSTHDR(&message);
+    if (rights != nullptr && rights->cmsg_type == SCM_RIGHTS &&
+        rights->cmsg_len == CMSG_LEN(sizeof(int))) {
+      std::memcpy(descriptor_out, CMSG_DATA(rights), sizeof(int));
+      descriptor_out = nullptr;
+    }
+    data += received;
+    size -= static_cast<size_t>(received);
+  }
+  return true;
+}
+
+}  // namespace nereid

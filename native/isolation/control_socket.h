@@ -1,0 +1,37 @@
+// The socket between an isolated model and its child, for what happens seldom.
+#ifndef NEREID_ISOLATION_CONTROL_SOCKET_H_
+#define NEREID_ISOLATION_CONTROL_SOCKET_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "isolation/message.h"
+
+namespace nereid {
+
+// Owns the descriptor. One thread at a time sends or receives; HangUp is for any thread.
+class ControlSocket {
+ public:
+  explicit ControlSocket(int descriptor) : descriptor_(descriptor) {}
+  ~ControlSocket();
+  ControlSocket(const ControlSocket&) = delete;
+  ControlSocket& operator=(const ControlSocket&) = delete;
+
+  // False: the other side is gone, or says what is no message. `descriptor` goes along unless it is
+  // below 0.
+  bool Send(MessageKind kind, std::string_view body, int descriptor = -1);
+  bool Receive(MessageKind* kind_out, std::string* body_out, int* descriptor_out = nullptr);
+  // Both sides see the end.
+  void HangUp();
+
+ private:
+  bool SendAll(const char* data, size_t size, int descriptor);
+  bool ReceiveAll(char* data, size_t size, int* descriptor_out);
+
+  const int descriptor_;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_ISOLATION_CONTROL_SOCKET_H_

@@ -1,0 +1,57 @@
+#include "isolation/isolation_options.h"
+
+#include <charconv>
+#include <string_view>
+
+namespace nereid {
+namespace {
+
+struct Number {
+  std::string_view key;
+  uint64_t IsolationOptions::*field;
+  uint64_t least;
+  uint64_t most;
+};
+
+constexpr Number kNumbers[] = {
+    {"isolation_timeout_ms", &IsolationOptions::timeout_ms, 0, 86'400'000},
+    {"isolation_tensor_mb", &IsolationOptions::tensor_mb, 1, 1 << 20},
+    {kIsolationMemory, &IsolationOptions::memory_mb, 0, 1 << 24},
+    {"isolation_deaths", &IsolationOptions::deaths_in_a_row, 1, 1'000'000},
+};
+
+Status ReadNumber(std::string_view value, const Number& number, IsolationOptions* options) {
+  uint64_t read = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
+  if (error != std::errc() || end != value.data() + value.size() || read < number.least ||
+      read > number.most) {
+    return Status::InvalidArgument("parameter " + std::string(number.key) + " is '" +
+                                   std::string(value) + "', expected a whole number from " +
+                                   std::to_string(number.least) + " to " +
+                                   std::to_string(number.most));
+  }
+  options->*number.field = read;
+  return Status();
+}
+
+}  // namespace
+
+Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* options_out) {
+  for (uint64_t i = 0; i < options.parameter_count; ++i) {
+    const std::string_view key = View(options.parameters[i].key);
+    const std::string_view value = View(options.parameters[i].value);
+    if (key == "isolation.child") {
+      options_out->child_path = value;
+    }
+    for (const Number& number : kNumbers) {
+      if (key == number.key) {
+        NRD_RETURN_IF_ERROR(ReadNumber(value, number, options_out));
+      }
+    }
+  }
+  return options_out->child_path.empty()
+             ? Status::InvalidArgument("an isolated model needs the parameter isolation.child")
+             : Status();
+}
+
+}  // namespace nereid

@@ -1,0 +1,30 @@
+// The parameters of an isolated model; docs/isolation.md lists those that users give.
+#ifndef NEREID_ISOLATION_ISOLATION_OPTIONS_H_
+#define NEREID_ISOLATION_ISOLATION_OPTIONS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "base/status.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// Names that the child reads as well.
+inline constexpr char kIsolatedBackend[] = "isolation.backend";
+inline constexpr char kIsolationMemory[] = "isolation_memory_mb";
+
+struct IsolationOptions {
+  std::string child_path;        // isolation.child: the executable
+  uint64_t timeout_ms = 60'000;  // isolation_timeout_ms: longest execution; 0: no limit
+  uint64_t tensor_mb = 1024;     // isolation_tensor_mb: of inputs, and of outputs, of a batch
+  uint64_t memory_mb = 0;        // isolation_memory_mb: of the child's own; 0: no limit
+  uint64_t deaths_in_a_row = 5;  // isolation_deaths: that end the model
+};
+
+// Parameters that it does not know are left to the backend.
+Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* options_out);
+
+}  // namespace nereid
+
+#endif  // NEREID_ISOLATION_ISOLATION_OPTIONS_H_

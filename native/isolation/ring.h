@@ -1,0 +1,96 @@
+// Rings of small records in memory that two processes share, and who sleeps until something comes.
+#ifndef NEREID_ISOLATION_RING_H_
+#define NEREID_ISOLATION_RING_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+enum class RecordKind : uint32_t {
+  kNone = 0,
+  // Parent to child. A batch is its inputs, what is wanted of its outputs, and kRun.
+  kInput = 1,   // index, datatype, rank, shape, and where it lies in the inputs
+  kWanted = 2,  // index of an output
+  kRun = 3,     // number: rows of the batch
+  // Child to parent. An answer is outputs, and kEnd.
+  kOutput = 4,    // index, datatype, rank, shape, and where it lies in the outputs
+  kForward = 5,   // index of an output, number: the input that it is
+  kComputed = 6,  // number, other: nrd_batch_computed
+  kEnd = 7        // datatype: the status, byte_size: of the message behind the rings
+};
+
+// What one process tells the other. Two lines of the cache.
+struct Record {
+  RecordKind kind;
+  uint32_t index;
+  int32_t datatype;
+  uint32_t rank;
+  uint64_t offset;
+  uint64_t byte_size;
+  int64_t shape[NRD_MAX_RANK];
+  int64_t number;
+  int64_t other;
+  uint64_t reserved[2];
+};
+static_assert(sizeof(Record) == 128);
+
+inline constexpr uint32_t kRingRecords = 128;
+
+// Both counters only grow, and wrap around.
+struct RingMemory {
+  alignas(64) std::atomic<uint32_t> written;        // by the writer; what the reader sleeps on
+  alignas(64) std::atomic<uint32_t> read;           // by the reader
+  alignas(64) std::atomic<uint32_t> reader_sleeps;  // 1: the writer has to wake it
+  alignas(64) Record records[kRingRecords];
+};
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+// One thread at a time writes. The place in the ring is the writer's own: what stands in the memory
+// is what it tells, never what it believes.
+class RingWriter {
+ public:
+  explicit RingWriter(RingMemory* ring) : ring_(ring) {}
+
+  // False: there is no room now, or the reader says that it read what was never written.
+  bool Put(const Record& record);
+  // Shows the reader what was put, and wakes it.
+  void Publish();
+
+ private:
+  RingMemory* const ring_;
+  uint32_t written_ = 0;
+};
+
+// One thread at a time reads. What it gets is a copy, which nobody changes any more.
+class RingReader {
+ public:
+  enum class Taken {
+    kRecord,
+    kNothing,
+    kBroken  // the writer says that there is more than the ring holds
+  };
+
+  explicit RingReader(RingMemory* ring) : ring_(ring) {}
+
+  Taken Take(Record* record_out);
+  // Looks for a moment, then sleeps, until there is something to take, or until `until_ns`, or for
+  // no reason.
+  void Wait(int64_t until_ns);
+  // Has a reader that sleeps on this ring look again, from any thread.
+  static void Wake(RingMemory* ring);
+
+ private:
+  [[nodiscard]] bool IsEmpty() const {
+    return ring_->written.load(std::memory_order_acquire) == read_;
+  }
+
+  RingMemory* const ring_;
+  uint32_t read_ = 0;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_ISOLATION_RING_H_

@@ -1,0 +1,58 @@
+// The memory that one instance of an isolated model and its child share.
+#ifndef NEREID_ISOLATION_SHARED_CHANNEL_H_
+#define NEREID_ISOLATION_SHARED_CHANNEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/status.h"
+#include "isolation/ring.h"
+
+namespace nereid {
+
+struct ChannelControl {
+  RingMemory to_child;
+  RingMemory to_parent;
+  char message[1024];  // of the last kEnd
+};
+
+// A memfd with control, inputs and outputs, one behind the other. Its size never changes, so that
+// nobody can take pages away from who reads them; a page is there when it was first used. Each side
+// maps what the other writes to read only, but for the control. The mapping ends with the object,
+// the memory with the last of both.
+class SharedChannel {
+ public:
+  // Bytes of inputs, and as many of outputs, are `area_bytes`, a multiple of 4 096.
+  static Status Create(uint64_t area_bytes, std::unique_ptr<SharedChannel>* channel_out);
+  // In the child, which takes the descriptor over.
+  static Status Map(int descriptor, uint64_t area_bytes,
+                    std::unique_ptr<SharedChannel>* channel_out);
+  ~SharedChannel();
+  SharedChannel(const SharedChannel&) = delete;
+  SharedChannel& operator=(const SharedChannel&) = delete;
+
+  [[nodiscard]] ChannelControl* control() const { return static_cast<ChannelControl*>(control_); }
+  [[nodiscard]] std::byte* inputs() const { return static_cast<std::byte*>(inputs_); }
+  [[nodiscard]] std::byte* outputs() const { return static_cast<std::byte*>(outputs_); }
+  [[nodiscard]] uint64_t area_bytes() const { return area_bytes_; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
+
+  // Where something may begin behind something else.
+  static uint64_t Aligned(uint64_t offset) { return (offset + 63) & ~uint64_t{63}; }
+
+ private:
+  SharedChannel(int descriptor, uint64_t area_bytes)
+      : descriptor_(descriptor), area_bytes_(area_bytes) {}
+  Status MapAll(int inputs_protection, int outputs_protection);
+
+  const int descriptor_;
+  const uint64_t area_bytes_;
+  void* control_ = nullptr;
+  void* inputs_ = nullptr;
+  void* outputs_ = nullptr;
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_ISOLATION_SHARED_CHANNEL_H_

@@ -1,0 +1,30 @@
+// What a request tells the backend of a commanded child: its first two elements.
+#ifndef NEREID_TEST_ISOLATION_COMMANDS_H_
+#define NEREID_TEST_ISOLATION_COMMANDS_H_
+
+#include <cstdint>
+
+namespace nereid::test {
+
+enum class Command : int32_t {
+  kCopy = 0,
+  kSegfault,
+  kAbort,
+  kExit,  // argument: the status
+  kKill,  // SIGKILL, as for lack of memory
+  kOverflowStack,
+  kEatMemory,   // until there is none
+  kWriteInput,  // which is not its own
+  kHang,
+  kCloseAll,     // its descriptors, then it hangs
+  kFork,         // something that writes into shared memory, then it dies
+  kSayAndDie,    // lines on standard error
+  kFail,         // with a status
+  kScribble,     // argument: seed; over all shared memory it may write, while it answers
+  kWildRecords,  // argument: seed; records that are almost right
+  kCount
+};
+
+}  // namespace nereid::test
+
+#endif  // NEREID_TEST_ISOLATION_COMMANDS_H_

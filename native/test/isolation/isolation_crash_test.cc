@@ -1,0 +1,90 @@
+// Processes of isolated models die in each way that there is, while other models serve.
+#include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "test/isolation/isolation_fixture.h"
+
+namespace nereid::test {
+namespace {
+
+// Of each command; NEREID_ISOLATION_ROUNDS=200 is for a long run.
+int Rounds() {
+  const char* const wanted = std::getenv("NEREID_ISOLATION_ROUNDS");
+  return wanted == nullptr ? 12 : std::atoi(wanted);
+}
+
+// A client that sends one request after another, and knows each answer.
+class Neighbour {
+ public:
+  explicit Neighbour(TestModel& model)
+      : thread_([this, &model] {
+          for (int32_t i = 0; !stops_; ++i) {
+            TestRequest request(model, 1 + i % 3, -1 - i);
+            const bool right =
+                request.SubmitAndWait() == NRD_OK &&
+                request.output() ==
+                    std::vector<int32_t>(static_cast<size_t>(4 * (1 + i % 3)), -1 - i);
+            (right ? right_ : wrong_).fetch_add(1);
+          }
+        }) {}
+  ~Neighbour() {
+    stops_ = true;
+    thread_.join();
+    CHECK(wrong_ == 0);
+    CHECK(right_ > 0);
+  }
+  Neighbour(const Neighbour&) = delete;
+  Neighbour& operator=(const Neighbour&) = delete;
+
+ private:
+  std::atomic<bool> stops_{false};
+  std::atomic<uint64_t> right_{0};
+  std::atomic<uint64_t> wrong_{0};
+  std::thread thread_;
+};
+
+TEST_CASE("a model that dies in any way takes nobody along, and comes back") {
+  TestRuntime runtime;
+  FunctionBackend in_process{.run = CopyInputs};
+  TestModel first(runtime, in_process);
+  TestModel second(Isolated(runtime));
+  // Scribbling may look like an answer that never ends.
+  TestModel victim(Isolated(runtime, {.parameters = {{"isolation_timeout_ms", "300"},
+                                                     {"isolation_memory_mb", "256"},
+                                                     {"isolation_deaths", "1000000"}}}));
+  const Belongings before = CountBelongings();
+  {
+    const Neighbour one(first);
+    const Neighbour other(second);
+    for (int32_t round = 0; round < Rounds(); ++round) {
+      for (int32_t i = 1; i < static_cast<int32_t>(Command::kCount); ++i) {
+        const auto command = static_cast<Command>(i);
+        CommandRequest request(victim, command, 1 + round);
+        const int32_t code = request.SubmitAndWait();
+        CAPTURE(i);
+        CAPTURE(round);
+        if (command < Command::kFail) {
+          CHECK(code == NRD_UNAVAILABLE);
+        }
+        // What writes over its answer may have it lost, refused or changed, and the next may find
+        // a process that is about to be killed for it, or one that tells of more than was asked.
+        TestRequest next(victim, 1, -7);
+        int32_t after = next.SubmitAndWait();
+        for (int tries = 0; command > Command::kFail && after != NRD_OK && tries < 3; ++tries) {
+          after = next.SubmitAndWait();
+        }
+        CHECK_MESSAGE(after == NRD_OK, std::string(next.message()));
+      }
+    }
+  }
+  const Belongings after = CountBelongings();
+  CHECK(after.descriptors == before.descriptors);
+  CHECK(after.children == before.children);
+  CHECK(IsolationStats(second).restarts == 0);
+}
+
+}  // namespace
+}  // namespace nereid::test

@@ -1,0 +1,231 @@
+// A model in a process of its own: what it answers, how it ends, and who notices.
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "test/isolation/isolation_fixture.h"
+
+namespace nereid::test {
+namespace {
+
+bool Contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+// A file that is there as long as it lives.
+class Marker {
+ public:
+  Marker() { std::ofstream(path_).put('x'); }
+  ~Marker() { std::filesystem::remove(path_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  const std::string path_ =
+      (std::filesystem::temp_directory_path() / ("nereid-marker-" + std::to_string(getpid())))
+          .string();
+};
+
+TEST_CASE("an isolated model answers as one in the process does") {
+  TestRuntime runtime;
+  TestModel model(Isolated(runtime, {.model = {.flags = NRD_MODEL_DYNAMIC_BATCHING}}));
+  const nrd_isolation_stats stats = IsolationStats(model);
+  CHECK(stats.state == NRD_ISOLATION_UP);
+  CHECK(stats.restarts == 0);
+  CHECK(IsAlive(stats.process));
+  CHECK(stats.resident_bytes > 0);
+  std::vector<TestRequest> requests;
+  for (int32_t i = 0; i < 40; ++i) {
+    requests.emplace_back(model, 1 + i % 4, -1 - i);
+  }
+  for (TestRequest& request : requests) {
+    request.Submit();
+  }
+  for (int32_t i = 0; i < 40; ++i) {
+    TestRequest& request = requests[static_cast<size_t>(i)];
+    if (request->status == NRD_PENDING) {
+      request.Wait();
+    }
+    REQUIRE(request.SubmitAndWait() == NRD_OK);
+    CHECK(request.output() == std::vector<int32_t>(static_cast<size_t>(4 * (1 + i % 4)), -1 - i));
+  }
+}
+
+TEST_CASE("a tensor of many megabytes goes through, and what does not fit is refused") {
+  TestRuntime runtime;
+  constexpr int64_t kDim = 1 << 20;
+  TestModel model(
+      Isolated(runtime, {.model = {.dim = kDim}, .parameters = {{"isolation_tensor_mb", "16"}}}));
+  TestRequest four(model, 4, -3, kDim);
+  REQUIRE(four.SubmitAndWait() == NRD_OK);
+  CHECK(four.output() == std::vector<int32_t>(4 << 20, -3));
+  TestRequest five(model, 5, -3, kDim);
+  CHECK(five.SubmitAndWait() == NRD_RESOURCE_EXHAUSTED);
+  CHECK_MESSAGE(Contains(five.message(), "isolation_tensor_mb"), five.message());
+  CHECK(four.SubmitAndWait() == NRD_OK);
+  CHECK(IsolationStats(model).restarts == 0);
+}
+
+TEST_CASE("a failure of the backend is told in its words, and nobody dies") {
+  TestRuntime runtime;
+  TestModel model(Isolated(runtime));
+  CommandRequest request(model, Command::kFail, 17);
+  CHECK(request.SubmitAndWait() == NRD_NOT_FOUND);
+  CHECK(request.message() == "told to fail with 17");
+  CHECK(IsolationStats(model).restarts == 0);
+}
+
+TEST_CASE("a request is told how the process ended that had it") {
+  TestRuntime runtime;
+  TestModel model(Isolated(runtime));
+  CommandRequest request(model, Command::kSayAndDie);
+  CHECK(request.SubmitAndWait() == NRD_UNAVAILABLE);
+  CHECK_MESSAGE(Contains(request.message(), "signal 6 (Aborted)"), request.message());
+  CHECK_MESSAGE(Contains(request.message(), "second line | third line | fourth line"),
+                request.message());
+  CommandRequest exits(model, Command::kExit, 9);
+  CHECK(exits.SubmitAndWait() == NRD_UNAVAILABLE);
+  CHECK_MESSAGE(Contains(exits.message(), "ended by itself with status 9"), exits.message());
+  TestRequest next(model, 1, -5);
+  CHECK(next.SubmitAndWait() == NRD_OK);
+  CHECK(IsolationStats(model).restarts == 2);
+  CHECK(IsolationStats(model).deaths_in_a_row == 0);
+}
+
+TEST_CASE("requests that wait when a process dies run in the next one") {
+  TestRuntime runtime;
+  TestModel model(Isolated(runtime, {.model = {.max_batch_size = 1}}));
+  for (int round = 0; round < 10; ++round) {
+    CommandRequest deadly(model, Command::kSegfault);
+    std::vector<TestRequest> waiting;
+    deadly.Submit();
+    for (int32_t i = 0; i < 8; ++i) {
+      waiting.emplace_back(model, 1, -2 - i).Submit();
+    }
+    CHECK(deadly.Wait() == NRD_UNAVAILABLE);
+    for (int32_t i = 0; i < 8; ++i) {
+      TestRequest& request = waiting[static_cast<size_t>(i)];
+      CHECK(request.Wait() == NRD_OK);
+      CHECK(request.output() == std::vector<int32_t>(4, -2 - i));
+    }
+  }
+}
+
+TEST_CASE("a process that gives no answer is killed at the limit") {
+  TestRuntime runtime;
+  TestModel model(Isolated(runtime, {.parameters = {{"isolation_timeout_ms", "50"}}}));
+  for (const Command command : {Command::kHang, Command::kCloseAll}) {
+    CommandRequest request(model, command);
+    CHECK(request.SubmitAndWait() == NRD_UNAVAILABLE);
+    CHECK_MESSAGE(Contains(request.message(), "no answer within isolation_timeout_ms, 50 ms"),
+                  request.message());
+    CHECK(TestRequest(model, 1, -1).SubmitAndWait() == NRD_OK);
+  }
+}
+
+TEST_CASE("a model whose processes die in a row is given up, with the reason") {
+  TestRuntime runtime;
+  TestModel model(Isolated(runtime, {.parameters = {{"isolation_deaths", "3"}}}));
+  for (int i = 0; i < 3; ++i) {
+    CommandRequest request(model, Command::kAbort);
+    CHECK(request.SubmitAndWait() == NRD_UNAVAILABLE);
+  }
+  TestRequest next(model);
+  CHECK(next.SubmitAndWait() == NRD_UNAVAILABLE);
+  CHECK_MESSAGE(Contains(next.message(), "3 times in a row"), next.message());
+  CHECK(IsolationStats(model).state == NRD_ISOLATION_FAILED);
+  CHECK_MESSAGE(Contains(LastEnd(model), "signal 6 (Aborted)"), LastEnd(model));
+}
+
+TEST_CASE("a process that cannot load the model again counts as one that died") {
+  TestRuntime runtime;
+  std::filesystem::path gone;
+  for (const char* const how : {"dies_with", "fails_with"}) {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("nereid-late-" + std::to_string(getpid())))
+            .string();
+    TestModel model(Isolated(runtime, {.parameters = {{"isolation_deaths", "3"}, {how, path}}}));
+    std::ofstream(path).put('x');
+    CHECK(CommandRequest(model, Command::kKill).SubmitAndWait() == NRD_UNAVAILABLE);
+    TestRequest next(model);
+    CHECK(next.SubmitAndWait() == NRD_UNAVAILABLE);
+    CHECK_MESSAGE(Contains(next.message(), "weights"), next.message());
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("a model that cannot be opened says why") {
+  TestRuntime runtime;
+  const Marker marker;
+  nrd_model* model = nullptr;
+  const Status dies = LoadIsolated(runtime, {.parameters = {{"dies_with", marker.path()}}}, &model);
+  CHECK(dies.code() == NRD_UNAVAILABLE);
+  CHECK_MESSAGE(Contains(dies.message(), "status 3; its last lines: no weights in the file"),
+                std::string(dies.message()));
+  const Status fails =
+      LoadIsolated(runtime, {.parameters = {{"fails_with", marker.path()}}}, &model);
+  CHECK(fails.code() == NRD_INVALID_ARGUMENT);
+  CHECK(fails.message() == "the file has no weights");
+  const Status none = LoadIsolated(runtime, {.child = "/nowhere/nereid-child"}, &model);
+  CHECK(none.code() == NRD_FAILED_PRECONDITION);
+  CHECK_MESSAGE(Contains(none.message(), "cannot execute /nowhere/nereid-child"),
+                std::string(none.message()));
+  const Status data = LoadIsolated(runtime, {.child = marker.path()}, &model);
+  CHECK_MESSAGE(Contains(data.message(), "noexec"), std::string(data.message()));
+  const Status number =
+      LoadIsolated(runtime, {.parameters = {{"isolation_timeout_ms", "soon"}}}, &model);
+  CHECK(number.code() == NRD_INVALID_ARGUMENT);
+  CHECK_MESSAGE(Contains(number.message(), "isolation_timeout_ms is 'soon'"),
+                std::string(number.message()));
+}
+
+TEST_CASE("a process ends with its model, and leaves nothing") {
+  TestRuntime runtime;
+  TestModel(Isolated(runtime)).Release();  // what is made once is made
+  const Belongings before = CountBelongings();
+  for (int i = 0; i < 5; ++i) {
+    TestModel model(Isolated(runtime, {.model = {.instance_count = 3}}));
+    const int32_t process = IsolationStats(model).process;
+    CHECK(TestRequest(model, 1, -1).SubmitAndWait() == NRD_OK);
+    if (i % 2 == 1) {
+      kill(process, SIGSTOP);  // it does not hear that it is to end
+    }
+    model.Release();
+    CHECK_FALSE(IsAlive(process));
+  }
+  const Belongings after = CountBelongings();
+  CHECK(after.descriptors == before.descriptors);
+  CHECK(after.threads == before.threads);
+  CHECK(after.children == before.children);
+}
+
+TEST_CASE("a process that ends while nobody asks is replaced") {
+  TestRuntime runtime;
+  TestModel model(Isolated(runtime, {.model = {.instance_count = 2}}));
+  for (int i = 0; i < 4; ++i) {
+    kill(IsolationStats(model).process, SIGKILL);
+    while (IsolationStats(model).restarts != static_cast<uint64_t>(i) + 1) {
+      usleep(1000);
+    }
+    TestRequest request(model, 1, -1);
+    CHECK(request.SubmitAndWait() == NRD_OK);
+  }
+}
+
+TEST_CASE("only an isolated model has a process") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = CopyInputs};
+  TestModel model(runtime, backend);
+  nrd_isolation_stats stats{};
+  CHECK(nrd_model_isolation_read(model.get(), &stats, nullptr) == NRD_NOT_FOUND);
+  CHECK(stats.process == 0);
+  nrd_backend table{};
+  nrd_error error{};
+  CHECK(nrd_backend_isolate(runtime.get(), "tensorrt", 8, &table, &error) == NRD_NOT_FOUND);
+}
+
+}  // namespace
+}  // namespace nereid::test
