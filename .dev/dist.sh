@@ -94,7 +94,7 @@ glibc_needed() { grep -aoE 'GLIBC_[0-9]+(\.[0-9]+)+' "$1" | cut -d_ -f2 | sort -
 # Of what one of CMake's presets has built.
 dist_glibc_check() {
   local preset=$1 library needed
-  for library in libnereid.so libtritonserver.so; do
+  for library in libnereid.so libtritonserver.so nereid-child; do
     needed=$(glibc_needed "$root/build/$preset/$library")
     say "$preset/$library needs glibc $needed"
     if [[ $(printf '%s\n' "$needed" $dist_glibc | sort -V | tail -n 1) != "$dist_glibc" ]]; then

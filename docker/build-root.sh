@@ -26,7 +26,9 @@ tar --extract --gzip --file "$tarball" --directory "$home" --strip-components=1 
 # The server unpacks its libraries when it first needs them: here, for good. So it needs no place that
 # can be written and executed from, and no start pays for it.
 unpacked=$(mktemp -d)
-XDG_CACHE_HOME=$unpacked "$home/bin/nereid" models "$home/examples/models" >/dev/null
+# The program of isolated models is unpacked for the first that is one.
+XDG_CACHE_HOME=$unpacked "$home/bin/nereid" models --isolation identity_fp32=process \
+  "$home/examples/models" >/dev/null
 # The library for Triton's plug-ins is unpacked for the first model that needs one. This one cannot be
 # loaded, since its plug-in is an empty file.
 mkdir -p "$unpacked/models/none/1"
@@ -38,12 +40,13 @@ output { name: "y" data_type: TYPE_FP32 dims: [ 1 ] }
 MODEL
 XDG_CACHE_HOME=$unpacked "$home/bin/nereid" models "$unpacked/models" >/dev/null 2>&1 || true
 mkdir "$home/native"
-for library in libnereid.so libtritonserver.so libonnxruntime.so; do
+for library in libnereid.so libtritonserver.so libonnxruntime.so nereid-child; do
   found=$(find "$unpacked" -name "$library" -type f)
   [ -n "$found" ] || die "expected the server to unpack $library"
   mv "$found" "$home/native/$library"
   chmod 644 "$home/native/$library"
 done
+chmod 755 "$home/native/nereid-child"
 rm -rf "$unpacked/nereid"
 # It holds nothing else that is used, for all platforms.
 rm -f "$home"/lib/onnxruntime-*.jar

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 
 extern char** environ;
 
@@ -145,7 +146,9 @@ ChildProcess::ChildProcess(pid_t pid, int socket, int errors)
     : pid_(pid),
       pid_descriptor_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
       errors_(errors),
-      socket_(socket) {}
+      socket_(socket) {
+  last_bytes_.reserve(2 * kLastBytes);  // reading never fails for lack of memory
+}
 
 ChildProcess::~ChildProcess() {
   if (pid_descriptor_ >= 0) {
@@ -187,7 +190,10 @@ void ChildProcess::Reap() {
                                 : "has ended";
   }
   ReadErrors();
-  end_ = end + LastLines();
+  try {
+    end_ = end + LastLines();
+  } catch (const std::exception&) {  // only memory, for the words, can be missing
+  }
   ended_.store(true, std::memory_order_release);
   HangUp();
 }
@@ -199,10 +205,10 @@ void ChildProcess::ReadErrors() {
     if (count <= 0) {
       return;
     }
-    last_bytes_.append(piece.data(), static_cast<size_t>(count));
-    if (last_bytes_.size() > 2 * kLastBytes) {
+    if (last_bytes_.size() > kLastBytes) {
       last_bytes_.erase(0, last_bytes_.size() - kLastBytes);
     }
+    last_bytes_.append(piece.data(), static_cast<size_t>(count));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "isolation/isolated_model.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <exception>
 #include <utility>
@@ -11,6 +13,7 @@
 namespace nereid {
 namespace {
 
+constexpr char kThreadName[] = "nrd-child";
 constexpr int64_t kMillisecondNs = 1'000'000;
 // A child that nobody asks any more closes its model and ends.
 constexpr int64_t kFarewellNs = 2'000 * kMillisecondNs;
@@ -158,6 +161,7 @@ Status IsolatedModel::AwaitNext(const ChildProcess* ended) {
 
 // On the model's own thread, which starts all children.
 void IsolatedModel::Run() {
+  pthread_setname_np(pthread_self(), kThreadName);
   for (bool is_first = true;; is_first = false) {
     std::shared_ptr<ChildProcess> child;
     const Status started = ChildProcess::Start(isolation_.child_path, Title(), &child);
@@ -172,11 +176,7 @@ void IsolatedModel::Run() {
       }
       std::thread reopening;
       if (!is_first) {
-        reopening = std::thread([this, &child] {
-          if (const Status status = Reopen(child.get()); !status.ok()) {
-            child->Kill("it could not load the model again: " + std::string(status.message()));
-          }
-        });
+        reopening = StartReopening(child.get());
       }
       child->AwaitEnd();
       if (reopening.joinable()) {
@@ -188,6 +188,25 @@ void IsolatedModel::Run() {
       return;
     }
     AwaitBackOff();
+  }
+}
+
+// A child that cannot load the model is of no use, nor is one without a thread that has it do so.
+std::thread IsolatedModel::StartReopening(ChildProcess* child) {
+  try {
+    return std::thread([this, child] {
+      pthread_setname_np(pthread_self(), kThreadName);
+      try {
+        if (const Status status = Reopen(child); !status.ok()) {
+          child->Kill("it could not load the model again: " + std::string(status.message()));
+        }
+      } catch (const std::exception& failure) {
+        child->Kill(failure.what());
+      }
+    });
+  } catch (const std::exception& failure) {
+    child->Kill(failure.what());
+    return {};
   }
 }
 

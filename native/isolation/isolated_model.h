@@ -22,7 +22,7 @@ namespace nereid {
 class IsolatedInstance;
 
 // A backend's model_state. The core opens, configures and closes it on one thread at a time, and
-// instances come and go on theirs. `nrd-child-<model>` starts the child, awaits its end, and starts
+// instances come and go on theirs. The thread `nrd-child` starts the child, awaits its end, and starts
 // the next, which opens all that the last one had.
 class IsolatedModel {
  public:
@@ -72,6 +72,7 @@ class IsolatedModel {
   };
 
   void Run();
+  std::thread StartReopening(ChildProcess* child);
   Status Reopen(ChildProcess* child);
   Status OpenModel(ChildProcess* child);
   Status OpenInstanceIn(ChildProcess* child, uint32_t index,

@@ -14,6 +14,7 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.SequenceId;
 import io.nereid.statistics.InstanceStatistics;
+import io.nereid.statistics.IsolationStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import java.util.List;
@@ -60,7 +61,7 @@ public final class Model implements AutoCloseable {
 
   /**
    * True if it takes requests, and all of its instances say that they can answer them: a plug-in of
-   * Triton's may know that one cannot.
+   * Triton's may know that one cannot, and the processes of an isolated model may have died.
    */
   public boolean isReady() {
     return entry.isReady();
@@ -114,6 +115,16 @@ public final class Model implements AutoCloseable {
    */
   public List<InstanceStatistics> instanceStatistics() {
     return entry.latest().map(LoadedModel::instances).orElse(List.of());
+  }
+
+  /** True if it runs in a process of its own, as loaded last. */
+  public boolean isIsolated() {
+    return entry.latest().map(LoadedModel::isIsolated).orElse(false);
+  }
+
+  /** The process that it runs in; empty: it is not isolated, or not loaded. */
+  public Optional<IsolationStatistics> isolationStatistics() {
+    return entry.latest().flatMap(LoadedModel::isolation);
   }
 
   /** Its statistics and what it occupies, as JSON that the inference protocol has for them. */
@@ -170,7 +181,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * The reason why the last load failed, or why an ensemble is incomplete; empty when all is well.
+   * The reason why the last load failed, why an ensemble is incomplete, or why an isolated model
+   * has no process any more; empty when all is well.
    */
   public Optional<String> failure() {
     return entry.failure();

@@ -89,7 +89,8 @@ public final class Repository {
     }
     RepositoryLoader.removeLeft();
     SortedMap<String, List<Path>> found = names.find();
-    names.warnOfUnknown(found, options.objectives().keySet());
+    names.warnOfUnknown("objective", found, options.objectives().keySet());
+    names.warnOfUnknown("isolation", found, options.isolations().keySet());
     boolean all =
         options.controlMode() != ControlMode.EXPLICIT
             || options.loadModels().contains(RepositoryOptions.ALL_MODELS);

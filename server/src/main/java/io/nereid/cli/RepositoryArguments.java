@@ -10,10 +10,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -26,6 +26,7 @@ import picocli.CommandLine.Parameters;
 /** The flag that says where models are: the bundled ones, unless it names other directories. */
 final class RepositoryArguments extends Arguments {
 
+  private static final String ISOLATION_FORM = "--isolation MODEL=process";
   private static final String OBJECTIVE_FORM = "--objective MODEL=p99:20ms";
 
   /** Held here: the logging system keeps loggers weakly, and would forget the level with them. */
@@ -46,6 +47,16 @@ final class RepositoryArguments extends Arguments {
       })
   private List<String> objectives = new ArrayList<>();
 
+  @Option(
+      names = "--isolation",
+      paramLabel = "MODEL=process",
+      description = {
+        "Where the model's backend runs, whatever its configuration says; repeatable.",
+        "process: in a process of its own, which may die; none: in this one.",
+        "MODEL may be *, for all that are not named."
+      })
+  private List<String> isolations = new ArrayList<>();
+
   /** The directories, with one more where it is not null. */
   List<Path> directories(Path more) {
     return directories(more == null ? List.of() : List.of(more));
@@ -63,22 +74,42 @@ final class RepositoryArguments extends Arguments {
 
   /** Adds what is said of single models. */
   void apply(RepositoryOptions.Builder options) {
-    Set<String> named = new HashSet<>();
-    for (String text : objectives) {
+    perModel("--objective", OBJECTIVE_FORM, objectives)
+        .forEach((model, value) -> options.objective(model, objective(model, value)));
+    perModel("--isolation", ISOLATION_FORM, isolations)
+        .forEach((model, value) -> options.isolation(model, isolation(model, value)));
+  }
+
+  private Map<String, String> perModel(String option, String form, List<String> texts) {
+    Map<String, String> values = new LinkedHashMap<>();
+    for (String text : texts) {
       int equal = text.indexOf('=');
       if (equal <= 0) {
-        throw wrong(OBJECTIVE_FORM, "'" + text + "'");
+        throw wrong(form, "'" + text + "'");
       }
-      String name = text.substring(0, equal);
-      if (!named.add(name)) {
-        throw wrong("one --objective for model '" + name + "'", "'" + text + "' as well");
-      }
-      try {
-        options.objective(name, Objective.parse(text.substring(equal + 1)));
-      } catch (IllegalArgumentException e) {
-        throw wrong(OBJECTIVE_FORM + ", from p50 to p99.9, in ns, us, ms or s", "'" + text + "'");
+      String model = text.substring(0, equal);
+      if (values.put(model, text.substring(equal + 1)) != null) {
+        throw wrong("one " + option + " for model '" + model + "'", "'" + text + "' as well");
       }
     }
+    return values;
+  }
+
+  private Objective objective(String model, String value) {
+    try {
+      return Objective.parse(value);
+    } catch (IllegalArgumentException e) {
+      throw wrong(
+          OBJECTIVE_FORM + ", from p50 to p99.9, in ns, us, ms or s",
+          "'" + model + "=" + value + "'");
+    }
+  }
+
+  private String isolation(String model, String value) {
+    if (!value.equals("process") && !value.equals("none")) {
+      throw wrong(ISOLATION_FORM + ", or MODEL=none", "'" + model + "=" + value + "'");
+    }
+    return value;
   }
 
   /** For commands that tell why a model cannot be loaded, or how long it took, themselves. */

@@ -80,6 +80,7 @@ class ServeOptionsTest {
         List.of("--grpc-use-ssl", "--grpc-server-cert=gc", "--grpc-server-key=gk"));
     lines.put("--load-model", List.of("--load-model=m", "--model-control-mode=explicit"));
     lines.put("--objective", List.of("--objective=m=p99:20ms"));
+    lines.put("--isolation", List.of("--isolation=m=process"));
     lines.put("--auth-token-file", List.of("--auth-token-file=" + tokens));
     lines.put("--http-allowed-origin", List.of("--http-allowed-origin=https://app.example"));
     lines.put("--console-path", List.of("--console-path=/console"));

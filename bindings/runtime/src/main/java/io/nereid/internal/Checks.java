@@ -14,6 +14,12 @@ public final class Checks {
     return value;
   }
 
+  public static void notBlank(String value, String name) {
+    if (notNull(value, name).isBlank()) {
+      throw new IllegalArgumentException("a model's " + name + " must not be blank");
+    }
+  }
+
   public static void notNegative(long value, String name) {
     if (value < 0) {
       throw new IllegalArgumentException(name + " must not be negative, got " + value);

@@ -62,10 +62,7 @@ public record ModelSpec(
 
   /** Checks the values and copies the collections. */
   public ModelSpec {
-    Checks.notNull(name, "name");
-    if (name.isBlank()) {
-      throw new IllegalArgumentException("a model's name must not be blank");
-    }
+    Checks.notBlank(name, "name");
     Checks.positive(version, "version");
     Checks.notNull(backendName, "backendName");
     Checks.notNull(backend, "backend");
@@ -117,10 +114,7 @@ public record ModelSpec(
     return sequenceBatching.map(one -> one.hiddenOutputs(outputs)).orElse(List.of());
   }
 
-  /**
-   * True if the inputs of a batch are put together for every backend, also for one that gathers by
-   * itself: where there are sequences, {@link #hiddenInputs} or ragged inputs.
-   */
+  /** True if the core gathers for every backend: with sequences, hidden or ragged inputs. */
   public boolean isGathered() {
     return sequenceBatching.isPresent()
         || !batchInputs.isEmpty()
@@ -350,6 +344,11 @@ public record ModelSpec(
     public Builder parameter(String key, String value) {
       parameters.put(Checks.notNull(key, "key"), Checks.notNull(value, "value"));
       return this;
+    }
+
+    /** Where its backend runs: {@code process} is a process of its own, which may die. */
+    public Builder isolation(String place) {
+      return parameter("isolation", place);
     }
 
     /** Adds inputs that tell the backend of a batch's requests. */

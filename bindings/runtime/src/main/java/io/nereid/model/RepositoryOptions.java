@@ -26,6 +26,7 @@ import java.util.Map;
  * @param loadThreadCount how many models are loaded at the same time
  * @param listeners hear of the models from the start
  * @param objectives of models by their names, in place of what their configurations say
+ * @param isolations of models by their names, in the same way; {@code *} names all others
  */
 public record RepositoryOptions(
     List<Path> repositories,
@@ -39,7 +40,8 @@ public record RepositoryOptions(
     int loadRetryCount,
     int loadThreadCount,
     List<LifecycleListener> listeners,
-    Map<String, Objective> objectives) {
+    Map<String, Objective> objectives,
+    Map<String, String> isolations) {
 
   /** When models are loaded. */
   public enum ControlMode {
@@ -76,6 +78,7 @@ public record RepositoryOptions(
     Checks.positive(loadThreadCount, "loadThreadCount");
     listeners = List.copyOf(Checks.notNull(listeners, "listeners"));
     objectives = Map.copyOf(Checks.notNull(objectives, "objectives"));
+    isolations = Map.copyOf(Checks.notNull(isolations, "isolations"));
   }
 
   /** A builder with the defaults. */
@@ -89,6 +92,7 @@ public record RepositoryOptions(
     private final List<String> loadModels = new ArrayList<>();
     private final List<LifecycleListener> listeners = new ArrayList<>();
     private final Map<String, Objective> objectives = new HashMap<>();
+    private final Map<String, String> isolations = new HashMap<>();
     private ControlMode controlMode = ControlMode.NONE;
     private Duration pollInterval = Duration.ofSeconds(15);
     private boolean autoComplete = true;
@@ -186,6 +190,15 @@ public record RepositoryOptions(
       return this;
     }
 
+    /**
+     * Sets where the backend of a model runs, whatever its configuration says ({@link
+     * ModelSpec.Builder#isolation}); {@code *} is for all models that are not named.
+     */
+    public Builder isolation(String model, String place) {
+      isolations.put(Checks.notNull(model, "model"), Checks.notNull(place, "place"));
+      return this;
+    }
+
     /** The finished value. */
     public RepositoryOptions build() {
       return new RepositoryOptions(
@@ -200,7 +213,8 @@ public record RepositoryOptions(
           loadRetryCount,
           loadThreadCount,
           listeners,
-          objectives);
+          objectives,
+          isolations);
     }
   }
 }

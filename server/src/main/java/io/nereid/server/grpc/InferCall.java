@@ -98,7 +98,7 @@ final class InferCall extends TensorCall implements ResponseListener {
     if (trace != null) {
       trace.submitted(incoming.model(), incoming.request());
     }
-    incoming.request().submit(this, pace(incoming.model()).isShort());
+    incoming.request().submit(this, mayExecute(incoming.model()));
   }
 
   @Override

@@ -130,7 +130,7 @@ final class StreamInferCall extends TensorCall {
       if (decoupled) {
         request.stream();
       } else {
-        incoming.request().submit(request, pace(model).isShort());
+        incoming.request().submit(request, mayExecute(model));
       }
     } catch (RuntimeException | Error e) { // the client is told
       if (decoupled) {

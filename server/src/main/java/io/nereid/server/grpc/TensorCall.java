@@ -77,6 +77,14 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
     return shared.paces.of(model);
   }
 
+  /**
+   * True if the event loop may execute the model's next request: it is short, and no process of its
+   * own can keep the loop waiting.
+   */
+  final boolean mayExecute(Model model) {
+    return pace(model).isShort() && !model.isIsolated();
+  }
+
   /** Gives a request the call's deadline. After its memory is there, which is not waited for. */
   final void limit(InferRequest request) {
     if (deadline != null) {

@@ -7,6 +7,7 @@ import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.TraceExemplars;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.InstanceStatistics;
+import io.nereid.statistics.IsolationStatistics;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.SequenceStatistics;
 import io.nereid.tensorrt.GraphStatistics;
@@ -30,6 +31,7 @@ final class ModelMetrics {
       String labels,
       ModelStatistics statistics,
       List<InstanceStatistics> instances,
+      Optional<IsolationStatistics> isolation,
       boolean cached,
       boolean decoupled,
       double loadSeconds,
@@ -76,6 +78,7 @@ final class ModelMetrics {
     }
     metrics.sequences();
     ObjectiveMetrics.write(metrics.samples(model -> model.statistics.objective()), text);
+    metrics.isolation();
     metrics.instances();
     metrics.histograms();
     if (config.summaries()) {
@@ -99,6 +102,7 @@ final class ModelMetrics {
         labels(model),
         model.statistics(),
         model.instanceStatistics(),
+        model.isolationStatistics(),
         model.spec().responseCache() && state.nereid().options().cacheByteLimit() > 0,
         model.spec().decoupled(),
         model.loadTimes().total().toNanos() / 1e9,
@@ -239,6 +243,24 @@ final class ModelMetrics {
         prefix + "idle_ended_total",
         "Sequences that were ended because no request came for too long",
         SequenceStatistics::idleEnded);
+  }
+
+  /** Writes the figures of processes, for models that have one of their own. */
+  private void isolation() {
+    Samples<IsolationStatistics> isolated = samples(Figures::isolation);
+    if (isolated.isEmpty()) {
+      return;
+    }
+    isolated.counter(
+        "nereid_isolation_restarts_total",
+        "Processes of the model that were lost",
+        IsolationStatistics::restarts);
+    isolated.gauge(
+        "nereid_isolation_up", "1 while a process executes the model", up -> up.up() ? 1 : 0);
+    isolated.gauge(
+        "nereid_isolation_resident_bytes",
+        "Memory of the model's process",
+        IsolationStatistics::residentBytes);
   }
 
   /** Writes what instances wait for, where some had to wait for what executions share. */

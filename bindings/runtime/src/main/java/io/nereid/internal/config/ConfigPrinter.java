@@ -71,7 +71,7 @@ final class ConfigPrinter extends ConfigWalk {
       case MODEL -> "the model";
       case DEFAULT -> "default";
       case CODE -> "the program";
-      case OPTION -> "--objective";
+      case OPTION -> ParameterReader.option(value.path());
     };
   }
 

@@ -11,6 +11,7 @@ import io.nereid.proto.ModelParameter;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
@@ -34,8 +35,13 @@ final class ParameterReader {
 
   static final String OBJECTIVE = OWN_PREFIX + "objective";
 
+  /** Says where the model's backend runs. */
+  private static final String ISOLATION = "isolation";
+
+  private static final String ISOLATED = "process";
+
   /** The place of the objective's value in a configuration. */
-  static final String OBJECTIVE_PATH = "parameters[\"" + OBJECTIVE + "\"].value.string_value";
+  static final String OBJECTIVE_PATH = path(OBJECTIVE);
 
   /** An input's name follows: it says what the input's elements are to who tries the model. */
   private static final String MEDIA_PREFIX = OWN_PREFIX + "media.";
@@ -62,7 +68,9 @@ final class ParameterReader {
   }
 
   private void read(ConfigNode node, String key, String value) {
-    if (RESERVED.contains(key) || key.startsWith(MODEL_PATH + ".")) {
+    if (RESERVED.contains(key)
+        || key.startsWith(MODEL_PATH + ".")
+        || key.startsWith(ISOLATION + ".")) {
       throw node.invalid("parameter '" + key + "' is set by the runtime alone");
     }
     switch (key) {
@@ -77,6 +85,7 @@ final class ParameterReader {
       case INLINE_BUDGET -> readInlineBudget(node, value);
       case BATCHER -> readBatcher(node, value);
       case OBJECTIVE -> readObjective(node, value);
+      case ISOLATION -> readIsolation(node, value);
       default -> {
         if (key.startsWith(MEDIA_PREFIX)) {
           checkMedia(node, key, value);
@@ -120,14 +129,55 @@ final class ParameterReader {
     }
   }
 
-  /** Returns the configuration with this objective in place of its own; null: it keeps its own. */
-  static ConfigNode withObjective(ConfigNode root, Objective objective) {
-    if (objective == null) {
-      return root;
+  private void readIsolation(ConfigNode node, String value) {
+    if (!value.equals(ISOLATED) && !value.equals("none")) {
+      throw node.invalid(
+          "expected " + ISOLATION + " \"" + ISOLATED + "\" or \"none\", got \"" + value + "\"");
     }
-    ModelParameter text = ModelParameter.newBuilder().setStringValue(objective.text()).build();
+    spec.isolation(value);
+  }
+
+  /** Returns the configuration of a model with what the options say in place of its own. */
+  static ConfigNode withOptions(ConfigNode root, ReadOptions options, String model) {
+    ConfigNode changed = root;
+    Objective objective = options.objectives().get(model);
+    if (objective != null) {
+      changed = with(changed, OBJECTIVE, objective.text());
+    }
+    String isolation = options.isolation(model);
+    // An ensemble has no backend, so it is not among all; the models of its steps are.
+    boolean meant =
+        isolation != null
+            && (options.isolations().containsKey(model)
+                || !root.as(ModelConfig.class).hasEnsembleScheduling());
+    return meant ? with(changed, ISOLATION, isolation) : changed;
+  }
+
+  private static ConfigNode with(ConfigNode root, String key, String value) {
+    ModelParameter text = ModelParameter.newBuilder().setStringValue(value).build();
     return root.withMessage(
-        root.as(ModelConfig.class).toBuilder().putParameters(OBJECTIVE, text).build());
+        root.as(ModelConfig.class).toBuilder().putParameters(key, text).build());
+  }
+
+  /** The paths of the values that {@link #withOptions} sets. */
+  static Set<String> given(ReadOptions options, String model) {
+    Set<String> paths = new HashSet<>();
+    if (options.objectives().containsKey(model)) {
+      paths.add(OBJECTIVE_PATH);
+    }
+    if (options.isolation(model) != null) {
+      paths.add(path(ISOLATION));
+    }
+    return paths;
+  }
+
+  /** The option of the command line that sets the value at a path. */
+  static String option(String path) {
+    return path.equals(OBJECTIVE_PATH) ? "--objective" : "--isolation";
+  }
+
+  private static String path(String parameter) {
+    return "parameters[\"" + parameter + "\"].value.string_value";
   }
 
   /** An objective is refused where it stands when the model's other settings do not go with it. */

@@ -22,6 +22,7 @@ import java.util.function.Function;
  * @param agents are told of models that name repository agents
  * @param override a configuration in JSON that is used in place of the directory's
  * @param objectives of models by their names, in place of what configurations say
+ * @param isolations of models by their names, in the same way; {@code *} names all others
  */
 public record ReadOptions(
     boolean autoComplete,
@@ -31,7 +32,8 @@ public record ReadOptions(
     Plugins plugins,
     Agents agents,
     Optional<String> override,
-    Map<String, Objective> objectives) {
+    Map<String, Objective> objectives,
+    Map<String, String> isolations) {
 
   /** The options that Triton has by default. */
   public static final ReadOptions DEFAULT = new ReadOptions(true, 4, Optional.empty());
@@ -44,6 +46,7 @@ public record ReadOptions(
     Objects.requireNonNull(agents);
     Objects.requireNonNull(override);
     objectives = Map.copyOf(objectives);
+    isolations = Map.copyOf(isolations);
   }
 
   /** Options with {@code config.pbtxt}, names that all models have in common, and no plug-ins. */
@@ -56,6 +59,7 @@ public record ReadOptions(
         Plugins.NONE,
         Agents.NONE,
         override,
+        Map.of(),
         Map.of());
   }
 
@@ -74,7 +78,13 @@ public record ReadOptions(
         plugins,
         agents,
         override,
-        options.objectives());
+        options.objectives(),
+        options.isolations());
+  }
+
+  /** The isolation of a model, in place of what its configuration says; null: it keeps its own. */
+  String isolation(String model) {
+    return isolations.getOrDefault(model, isolations.get(RepositoryOptions.ALL_MODELS));
   }
 
   /** Returns these options with other agents. */
@@ -87,7 +97,8 @@ public record ReadOptions(
         plugins,
         others,
         override,
-        objectives);
+        objectives,
+        isolations);
   }
 
   /** Finds the model that a step of an ensemble means. */

@@ -2,13 +2,11 @@ package io.nereid.internal.config;
 
 import io.nereid.model.ModelConfiguration.Origin;
 import io.nereid.model.ModelSpec;
-import io.nereid.model.Objective;
 import io.nereid.model.WarmUp;
 import io.nereid.proto.ModelConfig;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /** Makes the {@link ModelSpec} of one version from its configuration, and checks every value. */
@@ -20,18 +18,18 @@ final class SpecReader {
   private final BackendNames.Found backend;
   private final ReadOptions.StepNames steps;
   private final long version;
-  private final Optional<Objective> objective; // of the options, in the configuration by now
+  private final Set<String> given; // paths of values that the options say, and not the file
   private final SchedulingReader scheduling;
 
   /** The options say which models ensembles mean, what plug-ins there are, and objectives. */
   SpecReader(ConfigNode root, ModelFiles files, ReadOptions options, long version) {
     this(
-        ParameterReader.withObjective(root, options.objectives().get(files.name())),
+        ParameterReader.withOptions(root, options, files.name()),
         files,
         BackendNames.find(root, files, options.plugins(), version),
         options.steps(),
         version,
-        Optional.ofNullable(options.objectives().get(files.name())));
+        ParameterReader.given(options, files.name()));
   }
 
   private SpecReader(
@@ -40,20 +38,20 @@ final class SpecReader {
       BackendNames.Found backend,
       ReadOptions.StepNames steps,
       long version,
-      Optional<Objective> objective) {
+      Set<String> given) {
     this.root = root;
     this.files = files;
     this.backend = backend;
     this.steps = steps;
     this.version = version;
-    this.objective = objective;
+    this.given = given;
     config = root.as(ModelConfig.class);
     scheduling = new SchedulingReader(root, files.name(), backend);
   }
 
   /** Returns a reader of a configuration that holds more. */
   SpecReader with(ModelConfig completed) {
-    return new SpecReader(root.withMessage(completed), files, backend, steps, version, objective);
+    return new SpecReader(root.withMessage(completed), files, backend, steps, version, given);
   }
 
   ConfigNode root() {
@@ -78,7 +76,7 @@ final class SpecReader {
   ProtobufConfiguration configuration(Set<String> told) {
     Map<String, Origin> decided = new HashMap<>();
     told.forEach(path -> decided.put(path, Origin.MODEL));
-    objective.ifPresent(given -> decided.put(ParameterReader.OBJECTIVE_PATH, Origin.OPTION));
+    given.forEach(path -> decided.put(path, Origin.OPTION));
     return ProtobufConfiguration.of(root, files.name(), backend, decided);
   }
 

@@ -53,6 +53,18 @@ public final class BackendRecord {
     return record;
   }
 
+  /** The same backend, for models of this runtime that it executes in processes of their own. */
+  public static BackendRecord isolated(Arena arena, RuntimeHandle runtime, String name) {
+    BackendRecord record = new BackendRecord(arena);
+    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+    long text = arena.allocateFrom(JAVA_BYTE, bytes).address();
+    NativeCalls.check(error ->
+        (int)
+            Handles.OfIsolation.BACKEND_ISOLATE.invokeExact(
+                runtime.address(), text, (long) bytes.length, record.address(), error));
+    return record;
+  }
+
   private int find(Arena arena, String name, long error) {
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
     MemorySegment text = arena.allocateFrom(JAVA_BYTE, bytes);

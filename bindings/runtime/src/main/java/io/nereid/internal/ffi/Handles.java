@@ -109,6 +109,14 @@ final class Handles {
     private OfFigures() {}
   }
 
+  /** The functions for models in a process of their own. */
+  static final class OfIsolation {
+    static final MethodHandle BACKEND_ISOLATE = status("nrd_backend_isolate", L, L, L, L, L);
+    static final MethodHandle MODEL_ISOLATION_READ = status("nrd_model_isolation_read", L, L, L);
+
+    private OfIsolation() {}
+  }
+
   /** The functions that know the sequences of a model. */
   static final class OfSequences {
     static final MethodHandle MODEL_HAS_SEQUENCE =

@@ -2,6 +2,7 @@ package io.nereid.internal.ffi;
 
 import io.nereid.model.SequenceId;
 import io.nereid.statistics.InstanceStatistics;
+import io.nereid.statistics.IsolationStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.SequenceStatistics;
@@ -82,6 +83,11 @@ public final class ModelHandle {
     NativeCalls.run(() -> {
       Handles.OfSequences.MODEL_FINISH_SEQUENCES.invokeExact(address);
     });
+  }
+
+  /** The process that it runs in; empty: it runs in this one. */
+  public Optional<IsolationStatistics> isolation() {
+    return IsolationRecord.read(address);
   }
 
   /** The memory that the model occupies now. */

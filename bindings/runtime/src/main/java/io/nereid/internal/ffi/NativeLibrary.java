@@ -65,7 +65,8 @@ public final class NativeLibrary {
         new Struct(32, "nrd_cache", RuntimeHandle.CACHE),
         new Struct(33, "nrd_cost_point", ObjectiveRecord.COST),
         new Struct(34, "nrd_objective", ObjectiveRecord.OBJECTIVE),
-        new Struct(35, "nrd_objective_stats", ObjectiveRecord.STATISTICS));
+        new Struct(35, "nrd_objective_stats", ObjectiveRecord.STATISTICS),
+        new Struct(36, "nrd_isolation_stats", IsolationRecord.LAYOUT));
   }
 
   private NativeLibrary() {}

@@ -26,6 +26,8 @@ public final class LibraryFiles {
   /** The name by which plug-ins ask for it. */
   private static final String PLUGIN_LIBRARY = "libtritonserver.so";
 
+  private static final String CHILD_PROGRAM = "nereid-child";
+
   private static final Object LOCK = new Object();
   private static Path unpackedOnnxruntime;
 
@@ -51,6 +53,21 @@ public final class LibraryFiles {
             .map(core -> core.toAbsolutePath().resolveSibling(PLUGIN_LIBRARY))
             .filter(Files::isRegularFile);
     return beside.orElseGet(() -> bundled(PLUGIN_LIBRARY));
+  }
+
+  /** The program that an isolated model runs in, found as {@link #pluginLibrary} is. */
+  public static Path childProgram(Optional<Path> nativeOption) {
+    Optional<Path> beside =
+        nativeOption
+            .or(() -> property(NATIVE_PROPERTY))
+            .map(core -> core.toAbsolutePath().resolveSibling(CHILD_PROGRAM))
+            .filter(Files::isRegularFile);
+    return beside.orElseGet(() -> {
+      Path unpacked = bundled(CHILD_PROGRAM);
+      // Where the file system takes no such permission, starting it says so.
+      unpacked.toFile().setExecutable(true, true);
+      return unpacked;
+    });
   }
 
   private static Path bundled(String name) {

@@ -6,12 +6,14 @@ import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.PluginDraft;
 import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.request.NativeRuntime;
 import io.nereid.model.Backend;
 import io.nereid.model.Batcher;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -72,6 +74,13 @@ final class BackendFinder {
       throw new NereidException(
           e.code(), e.getMessage() + ", nor a plug-in" + missing(model, plugins));
     }
+  }
+
+  /** The core's backend of a model, in this process or in one of its own. */
+  static BackendRecord ofCore(Arena arena, NativeRuntime runtime, ModelSpec spec) {
+    return spec.parameters().containsKey(Isolation.PARAMETER)
+        ? Isolation.backend(arena, runtime, spec)
+        : BackendRecord.get(arena, spec.backendName());
   }
 
   /**

@@ -14,8 +14,11 @@ import io.nereid.model.ModelConfiguration;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.SequenceId;
 import io.nereid.statistics.InstanceStatistics;
+import io.nereid.statistics.IsolationStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -135,9 +138,18 @@ public final class LoadedModel {
     return slots.signature().takesValues();
   }
 
-  /** Throws when its backend says that an instance is not ready. */
+  /** Throws when its backend says that an instance is not ready, or its processes have died. */
   public void checkReady() {
     backing.plugin().ifPresent(PluginLoad::checkReady);
+    Optional<String> reason = isolationFailure();
+    if (reason.isPresent()) {
+      throw new NereidException(StatusCode.UNAVAILABLE, reason.get());
+    }
+  }
+
+  /** The reason why no process takes the place of those that died; empty: one does. */
+  Optional<String> isolationFailure() {
+    return isolation().filter(IsolationStatistics::failed).map(IsolationStatistics::lastEnd);
   }
 
   // ---- Sequences -------------------------------------------------------------------------------
@@ -209,6 +221,24 @@ public final class LoadedModel {
       return handle == null
           ? lastStatistics
           : handle.statistics(runtime.settings().stageHistograms());
+    } finally {
+      lock.readLock().unlock();
+    }
+  }
+
+  /** True if it runs in a process of its own. */
+  public boolean isIsolated() {
+    return spec().parameters().containsKey(Isolation.PARAMETER) && Isolation.isWanted(spec());
+  }
+
+  /** The process that it runs in; empty: it runs in this one, or in none any more. */
+  public Optional<IsolationStatistics> isolation() {
+    if (!isIsolated()) {
+      return Optional.empty();
+    }
+    lock.readLock().lock();
+    try {
+      return handle == null ? Optional.empty() : handle.isolation();
     } finally {
       lock.readLock().unlock();
     }

@@ -191,10 +191,14 @@ public final class ModelEntry {
   }
 
   /**
-   * The reason why the last load failed, or why an ensemble is incomplete; empty when all is well.
+   * The reason why the last load failed, why an ensemble is incomplete, or why an isolated model
+   * has no process any more; empty when all is well.
    */
   public Optional<String> failure() {
-    return Optional.ofNullable(failure).map(ModelEntry::reason);
+    LoadedModel now = current;
+    return Optional.ofNullable(failure)
+        .map(ModelEntry::reason)
+        .or(() -> now == null ? Optional.empty() : now.isolationFailure());
   }
 
   /** Returns the message of a failure, or its class if it has no message. */

@@ -113,6 +113,7 @@ public final class ModelLoader {
     ModelSpec opening = partial.opening();
     Optional<Backend> javaBackend = BackendFinder.find(opening, plugins.search());
     if (javaBackend.isPresent()) {
+      Isolation.refuse(opening, "a model of a backend in Java");
       try {
         Optional<ModelSignature> told = describe(javaBackend.get(), opening);
         return open(partial.complete(told), null, steps, learned);
@@ -128,7 +129,7 @@ public final class ModelLoader {
   /** Has a backend of the core open a model whose configuration leaves things out. */
   private SourceHandle openSource(ModelSpec opening) {
     try (Arena arena = Arena.ofConfined()) {
-      BackendRecord backend = BackendRecord.get(arena, opening.backendName());
+      BackendRecord backend = BackendFinder.ofCore(arena, runtime, opening);
       ModelOptionsRecord options =
           ModelOptionsRecord.write(arena, opening, 1, backend, coreParameters(opening));
       return runtime.use(handle -> SourceHandle.open(handle, options));
@@ -137,10 +138,13 @@ public final class ModelLoader {
 
   /** The parameters for a backend of the core, with what it has to know of this process. */
   private Map<String, String> coreParameters(ModelSpec spec) {
-    if (!spec.backendName().equals(ONNXRUNTIME)) {
-      return spec.parameters();
-    }
     Map<String, String> parameters = new HashMap<>(spec.parameters());
+    if (parameters.containsKey(Isolation.PARAMETER)) {
+      Isolation.addParameters(runtime, spec, parameters);
+    }
+    if (!spec.backendName().equals(ONNXRUNTIME)) {
+      return parameters;
+    }
     parameters.computeIfAbsent(
         ONNXRUNTIME_PATH,
         key -> LibraryFiles.onnxruntime(runtime.settings().onnxruntimePath()).toString());
@@ -206,6 +210,7 @@ public final class ModelLoader {
       boolean decoupled = steps.stream().anyMatch(step -> step.spec().decoupled());
       ModelDraft.Whole served = draft.withDecoupled(decoupled);
       ModelSpec spec = EnsembleGraph.labelled(served.spec(), steps);
+      Isolation.refuse(spec, "an ensemble, whose steps' models may be isolated");
       if (spec.objective().isPresent()) {
         throw Signature.invalid(
             "ensemble '" + spec.name() + "' cannot have an objective: its steps' models have them");
@@ -233,6 +238,7 @@ public final class ModelLoader {
     ModelSpec spec = draft.spec();
     Signature signature = new Signature(spec);
     Optional<Backend> javaBackend = BackendFinder.find(spec, plugins.search());
+    javaBackend.ifPresent(_ -> Isolation.refuse(spec, "a model of a backend in Java"));
     List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
     int batchesInFlight = javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1);
     List<InstancePlacement> placements =
@@ -254,7 +260,7 @@ public final class ModelLoader {
       BackendRecord table =
           javaBackend
               .map(backend -> JavaBackends.record(arena, number, backend))
-              .orElseGet(() -> BackendRecord.get(arena, spec.backendName()));
+              .orElseGet(() -> BackendFinder.ofCore(arena, runtime, spec));
       Map<String, String> parameters =
           javaBackend.isPresent() ? spec.parameters() : coreParameters(spec);
       ModelOptionsRecord options =

@@ -56,6 +56,7 @@ final class PluginLoader {
   }
 
   LoadedModel load(PluginDraft read) {
+    Isolation.refuse(read.opening(), "a model of a plug-in");
     PluginSearch.Backend found = find(read);
     PluginLoad load = PluginLoad.begin(plugins, found, this::completed);
     boolean open = false;

@@ -4,6 +4,7 @@ import io.nereid.internal.config.ModelFiles;
 import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelTable;
 import io.nereid.model.ModelFile;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.types.Names;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -140,17 +141,19 @@ public final class ModelDirectories {
                     + "'"));
   }
 
-  /** Says which of the models that have an objective are not there. */
-  public void warnOfUnknown(SortedMap<String, List<Path>> found, Set<String> objectives) {
+  /** Says which of the models that options say something of are not there. */
+  public void warnOfUnknown(
+      String option, SortedMap<String, List<Path>> found, Set<String> models) {
     Set<String> known = new TreeSet<>();
     found.keySet().forEach(key -> known.add(id(key).name()));
-    for (String name : new TreeSet<>(objectives)) {
-      if (!known.contains(name)) {
+    for (String name : new TreeSet<>(models)) {
+      if (!known.contains(name) && !name.equals(RepositoryOptions.ALL_MODELS)) {
         LOGGER.log(
             Level.WARNING,
-            "there is an objective for model ''{0}'', which is in no repository{1}",
+            "there is an {2} for model ''{0}'', which is in no repository{1}",
             name,
-            Names.hint("there is", name, known));
+            Names.hint("there is", name, known),
+            option);
       }
     }
   }

@@ -170,7 +170,8 @@ class ObjectiveReaderTest {
             all.plugins(),
             all.agents(),
             all.override(),
-            Map.of("m", objective, "other", Objective.p99(Duration.ofSeconds(1))));
+            Map.of("m", objective, "other", Objective.p99(Duration.ofSeconds(1))),
+            Map.of());
     return ModelReader.read(directory.resolve("m"), options, line -> {}).getFirst();
   }
 

@@ -51,6 +51,7 @@ class PluginDraftTest {
             (name, backend, where, version, runtime) -> true,
             ReadOptions.Agents.NONE,
             Optional.empty(),
+            Map.of(),
             Map.of());
     return ModelReader.read(model, options, line -> {}).getFirst();
   }

@@ -1,0 +1,67 @@
+package io.nereid.internal.model;
+
+import io.nereid.internal.ffi.BackendRecord;
+import io.nereid.internal.loader.LibraryFiles;
+import io.nereid.internal.request.NativeRuntime;
+import io.nereid.model.ModelSpec;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * Models whose backend runs in a process of its own, where it may die. The core does the work; this
+ * says which models are meant, and names the program. Any thread may call.
+ */
+final class Isolation {
+
+  /** The parameter that says it; models without it are not isolated. */
+  static final String PARAMETER = "isolation";
+
+  private Isolation() {}
+
+  /** True if the model is to run in a process of its own; throws when nobody knows the place. */
+  static boolean isWanted(ModelSpec spec) {
+    String place = spec.parameters().getOrDefault(PARAMETER, "none");
+    if (!place.equals("process") && !place.equals("none")) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "expected isolation \"process\" or \"none\" for model '"
+              + spec.name()
+              + "', got \""
+              + place
+              + "\"");
+    }
+    return place.equals("process");
+  }
+
+  /** Throws when a model is to be isolated that cannot be. */
+  static void refuse(ModelSpec spec, String kind) {
+    if (isWanted(spec)) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED,
+          "model '"
+              + spec.name()
+              + "' cannot have isolation \"process\": it is "
+              + kind
+              + ", and only models of the backends 'onnxruntime' and 'identity' can");
+    }
+  }
+
+  /** The core's backend of a model, in this process or in another, in memory of the arena. */
+  static BackendRecord backend(Arena arena, NativeRuntime runtime, ModelSpec spec) {
+    return isWanted(spec)
+        ? runtime.use(handle -> BackendRecord.isolated(arena, handle, spec.backendName()))
+        : BackendRecord.get(arena, spec.backendName());
+  }
+
+  /** Adds what the process of a model is started with. */
+  static void addParameters(NativeRuntime runtime, ModelSpec spec, Map<String, String> parameters) {
+    if (isWanted(spec)) {
+      Path program = LibraryFiles.childProgram(runtime.settings().nativePath());
+      parameters.put("isolation.backend", spec.backendName());
+      parameters.put("isolation.child", program.toString());
+    }
+  }
+}
