@@ -20,6 +20,7 @@ module io.nereid.runtime {
 
   uses io.nereid.model.Backend;
   uses io.nereid.model.Batcher;
+  uses io.nereid.model.ModelStore.Provider;
 
   provides io.nereid.model.Backend with
       io.nereid.internal.backend.RepeatBackend;

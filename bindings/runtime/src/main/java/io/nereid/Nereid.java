@@ -32,6 +32,7 @@ import io.nereid.statistics.ResourceStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.InputStream;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -153,11 +154,16 @@ public final class Nereid implements AutoCloseable {
 
   /**
    * All models of a directory in Triton's layout, or the one of a file, {@link #model()}. Files
-   * {@code NAME.onnx} and {@code NAME.plan} in the directory are models, too. A model that is a
-   * file has the inputs and outputs that the file tells, and batches if the first dimension of all
-   * of them is free.
+   * {@code NAME.onnx} and {@code NAME.plan} in the directory are models, too. The file tells their
+   * inputs and outputs, and they batch if the first dimension of all of these is free.
    */
   public static Nereid open(Path repository) {
+    Checks.notNull(repository, "repository");
+    return open(RepositoryOptions.builder().repository(repository).build());
+  }
+
+  /** All models of a repository in an object store, for which it needs {@code nereid-stores}. */
+  public static Nereid open(URI repository) {
     Checks.notNull(repository, "repository");
     return open(RepositoryOptions.builder().repository(repository).build());
   }
@@ -306,18 +312,14 @@ public final class Nereid implements AutoCloseable {
     return runtime.use(RuntimeHandle::cacheStatistics);
   }
 
-  /**
-   * The metrics that Triton's plug-ins made, in the text format of Prometheus; empty: there are
-   * none.
-   */
+  /** The metrics that Triton's plug-ins made, in Prometheus' text format; empty: none. */
   public String pluginMetrics() {
     return plugins.metrics();
   }
 
   /**
-   * The requests and responses that were not closed yet, with the places where they were made, when
-   * the program runs with {@code -Dnereid.leaks=record}; else none. {@link #close} names what is
-   * left of them.
+   * The requests and responses that are open, with the places where they were made, when the
+   * program runs with {@code -Dnereid.leaks=record}; else none. {@link #close} names them.
    */
   public List<OpenHandle> openHandles() {
     return runtime.recordedHandles();

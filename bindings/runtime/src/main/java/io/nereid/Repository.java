@@ -88,12 +88,13 @@ public final class Repository {
       throw new IllegalStateException("the repositories are started already");
     }
     RepositoryLoader.removeLeft();
-    SortedMap<String, List<Path>> found = names.find();
-    names.warnOfUnknown("objective", found, options.objectives().keySet());
-    names.warnOfUnknown("isolation", found, options.isolations().keySet());
     boolean all =
         options.controlMode() != ControlMode.EXPLICIT
             || options.loadModels().contains(RepositoryOptions.ALL_MODELS);
+    options.store().look(all);
+    SortedMap<String, List<Path>> found = names.find();
+    names.warnOfUnknown("objective", found, options.objectives().keySet());
+    names.warnOfUnknown("isolation", found, options.isolations().keySet());
     SortedMap<String, List<Path>> wanted = new TreeMap<>();
     if (all) {
       wanted.putAll(found);
@@ -141,6 +142,7 @@ public final class Repository {
   /** Deletes what was stored for loaded models, which are unloaded by now. */
   void close() {
     loader.close();
+    options.store().close();
   }
 
   /** The settings it was made with. */
@@ -162,20 +164,26 @@ public final class Repository {
     } catch (NereidException e) {
       warn(e.getMessage());
     }
+    Map<String, String> waiting = new HashMap<>();
+    options.store().status().forEach(one -> waiting.putAll(one.waiting()));
     List<ModelIndexEntry> index = new ArrayList<>();
     for (String key : keys) {
       List<ModelEntry> versions = models.versions(key);
       if (versions.isEmpty()) {
         String name = names.id(key).name();
         index.add(
-            new ModelIndexEntry(name, OptionalLong.empty(), ModelIndexEntry.State.UNKNOWN, ""));
+            new ModelIndexEntry(
+                name,
+                OptionalLong.empty(),
+                ModelIndexEntry.State.UNKNOWN,
+                waiting.getOrDefault(name, "")));
       }
-      versions.reversed().forEach(model -> index.add(indexEntry(model)));
+      versions.reversed().forEach(model -> index.add(indexEntry(model, waiting)));
     }
     return index;
   }
 
-  private static ModelIndexEntry indexEntry(ModelEntry model) {
+  private static ModelIndexEntry indexEntry(ModelEntry model, Map<String, String> waiting) {
     OptionalLong version =
         model.version() == 0 ? OptionalLong.empty() : OptionalLong.of(model.version());
     ModelState state = model.state();
@@ -188,7 +196,9 @@ public final class Repository {
           case DRAINING -> ModelIndexEntry.State.UNLOADING;
           case UNLOADED, INCOMPLETE, FAILED -> ModelIndexEntry.State.UNAVAILABLE;
         },
-        state == ModelState.UNLOADED ? "unloaded" : model.failure().orElse(""));
+        state == ModelState.UNLOADED
+            ? "unloaded"
+            : model.failure().orElse(waiting.getOrDefault(model.name(), "")));
   }
 
   /**
@@ -236,6 +246,7 @@ public final class Repository {
         override
             .map(value -> !value.files().isEmpty())
             .orElseGet(() -> loader.known(name).map(RepositoryEntry::isGiven).orElse(false));
+    options.store().look(false);
     SortedMap<String, List<Path>> found = names.find(name);
     if (found.isEmpty() && !given) {
       throw new NereidException(
@@ -351,7 +362,9 @@ public final class Repository {
     }
     SortedMap<String, List<Path>> found;
     try {
+      options.store().look(true);
       found = names.find();
+      found.values().forEach(this::fetch);
     } catch (NereidException e) {
       warn("nothing is loaded or unloaded until the repositories can be read: " + e.getMessage());
       return;
@@ -367,6 +380,15 @@ public final class Repository {
         .removeIf(
             model -> loader.entry(model.getKey()).isLoadedFrom(Fingerprint.of(model.getValue())));
     loader.load(changed, Map.of());
+  }
+
+  /** Waits for a model's files; what serves stays as it is when they cannot be fetched. */
+  private void fetch(List<Path> places) {
+    try {
+      places.forEach(options.store()::fetch);
+    } catch (NereidException e) {
+      // The store has told the log, and the index says what the model waits for.
+    }
   }
 
   private static void warn(String line) {

@@ -72,11 +72,16 @@ final class CheckCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     RepositoryOptions.Builder options = RepositoryOptions.builder();
-    repositories.directories(repository).forEach(options::repository);
-    repositories.apply(options);
+    repositories.addTo(options, RepositoryArguments.listOf(repository), text -> {});
     plugins.apply(options);
-    List<CheckedModel> models = Repository.check(options.build(), plugins.options().build());
-    Map<String, String> failures = load ? failures(options.build()) : Map.of();
+    List<CheckedModel> models;
+    Map<String, String> failures;
+    try {
+      models = Repository.check(options.build(), plugins.options().build());
+      failures = load ? failures(options.build()) : Map.of();
+    } finally {
+      options.build().store().close();
+    }
     PrintWriter out = command.commandLine().getOut();
     if (json) {
       out.println(

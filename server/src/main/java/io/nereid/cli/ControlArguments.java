@@ -5,6 +5,7 @@ import io.nereid.model.RepositoryOptions.ControlMode;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -89,20 +90,19 @@ final class ControlArguments extends Arguments {
   private int loadRetryCount;
 
   List<Path> directories(Path more) {
-    return repositories.directories(more);
+    return repositories.directories(RepositoryArguments.listOf(more));
   }
 
   boolean isPolling() {
     return controlMode == ControlMode.POLL;
   }
 
-  /** The options, to which listeners can be added; {@code more} is another repository or null. */
-  RepositoryOptions.Builder options(Path more) {
-    return optionsOf(more == null ? List.of() : List.of(more));
-  }
-
-  /** The same with more repositories. */
-  RepositoryOptions.Builder optionsOf(List<Path> more) {
+  /**
+   * The options, to which listeners can be added, with more repositories.
+   *
+   * @param progress hears how far fetching is
+   */
+  RepositoryOptions.Builder options(List<Path> more, Consumer<String> progress) {
     check(
         controlMode == ControlMode.EXPLICIT || loadModels.isEmpty(),
         "--load-model needs --model-control-mode explicit");
@@ -112,8 +112,7 @@ final class ControlArguments extends Arguments {
             + configName
             + "'");
     RepositoryOptions.Builder options = RepositoryOptions.builder();
-    repositories.directories(more).forEach(options::repository);
-    repositories.apply(options);
+    repositories.addTo(options, more, progress);
     if (controlMode == ControlMode.EXPLICIT) {
       options.explicit(loadModels.toArray(String[]::new));
     }

@@ -48,6 +48,8 @@ public final class Main implements Runnable {
           LogsCommand.class,
           CheckCommand.class,
           BuildCommand.class,
+          SignCommand.class,
+          SealCommand.class,
           PerfCommand.class,
           BenchCommand.class,
           HealthCommand.class,

@@ -173,7 +173,10 @@ final class ModelsCommand implements Callable<Integer> {
 
   private Nereid open() {
     try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
-      RepositoryOptions.Builder models = control.options(repository).listener(progress);
+      RepositoryOptions.Builder models =
+          control
+              .options(RepositoryArguments.listOf(repository), progress::show)
+              .listener(progress);
       plugins.apply(models);
       NereidOptions options = NereidOptions.builder().plugins(plugins.options().build()).build();
       Nereid nereid = Nereid.open(models.build(), options);

@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
@@ -35,8 +36,13 @@ final class RepositoryArguments extends Arguments {
   @Option(
       names = {"--model-repository", "--repository", "--model-store"},
       paramLabel = "DIR",
-      description = "A model repository; repeatable. The bundled examples by default.")
+      description = {
+        "A model repository: a directory, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or",
+        "as://ACCOUNT/CONTAINER/PREFIX; repeatable. The bundled examples by default."
+      })
   private List<Path> repositories = new ArrayList<>();
+
+  @Mixin private StoreArguments stores = new StoreArguments();
 
   @Option(
       names = "--objective",
@@ -57,9 +63,9 @@ final class RepositoryArguments extends Arguments {
       })
   private List<String> isolations = new ArrayList<>();
 
-  /** The directories, with one more where it is not null. */
-  List<Path> directories(Path more) {
-    return directories(more == null ? List.of() : List.of(more));
+  /** A list of one, or none where it is null. */
+  static List<Path> listOf(Path more) {
+    return more == null ? List.of() : List.of(more);
   }
 
   /** The directories, with more. */
@@ -72,8 +78,13 @@ final class RepositoryArguments extends Arguments {
         : all;
   }
 
-  /** Adds what is said of single models. */
-  void apply(RepositoryOptions.Builder options) {
+  /**
+   * Adds the repositories, and what is said of single models.
+   *
+   * @param progress hears how far fetching is
+   */
+  void addTo(RepositoryOptions.Builder options, List<Path> more, Consumer<String> progress) {
+    stores.addTo(options, directories(more), progress);
     perModel("--objective", OBJECTIVE_FORM, objectives)
         .forEach((model, value) -> options.objective(model, objective(model, value)));
     perModel("--isolation", ISOLATION_FORM, isolations)
@@ -165,8 +176,7 @@ final class RepositoryArguments extends Arguments {
       RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
       locate();
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
-      repositories.directories(directory).forEach(options::repository);
-      repositories.apply(options);
+      repositories.addTo(options, listOf(directory), text -> {});
       plugins.apply(options);
       return Nereid.open(
           options.build(),

@@ -149,7 +149,8 @@ final class ServeCommand implements Callable<Integer> {
   private NereidServer start(LogSettings log) {
     tensorrt.apply();
     try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
-      RepositoryOptions.Builder models = control.optionsOf(repositories).listener(progress);
+      RepositoryOptions.Builder models =
+          control.options(repositories, progress::show).listener(progress);
       plugins.apply(models);
       return NereidServer.start(options(models.build(), log));
     }

@@ -45,6 +45,13 @@ abstract sealed class TerminalBar implements AutoCloseable {
       super("Loading", 0, 100, true);
     }
 
+    /** Shows how far fetching is. */
+    synchronized void show(String text) {
+      if (bar != null) {
+        bar.setExtraMessage(text);
+      }
+    }
+
     @Override
     public synchronized void onEvent(ModelEvent event) {
       if (bar == null) {

@@ -142,6 +142,6 @@ class ObjectiveArgumentTest {
   private static Map<String, Objective> objectives(
       Map<String, String> environment, String... args) {
     SettingsRun run = new SettingsRun(environment, args);
-    return run.mixin(ControlArguments.class).options(null).build().objectives();
+    return run.mixin(ControlArguments.class).options(List.of(), text -> {}).build().objectives();
   }
 }

@@ -17,6 +17,7 @@ import io.nereid.server.metrics.MetricsConfig;
 import io.nereid.server.shared.ForwardedLog;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.trace.TraceOptions;
+import io.nereid.stores.Signatures;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
 import java.lang.reflect.Type;
@@ -54,9 +55,18 @@ class ServeOptionsTest {
           "runtime.nativePath", // the launcher's
           "runtime.onnxruntimePath");
 
-  /** Acts elsewhere: the file is read before, and properties are for the backend. */
+  /**
+   * Acts elsewhere: the file is read before, properties are for the backend, and caches and
+   * certificates for repositories in object stores.
+   */
   private static final Set<String> ELSEWHERE =
-      Set.of("--config", "--tensorrt-dir", "--tensorrt-plugins");
+      Set.of(
+          "--config",
+          "--tensorrt-dir",
+          "--tensorrt-plugins",
+          "--model-cache-directory",
+          "--model-cache-byte-size",
+          "--model-store-ca");
 
   @TempDir Path directory;
 
@@ -88,6 +98,13 @@ class ServeOptionsTest {
     lines.put(
         "--grpc-restricted-protocol",
         List.of("--grpc-restricted-protocol=health:triton-grpc-protocol-a=b"));
+    Path publicKey = directory.resolve("release.pub.pem");
+    Signatures.makeKeys(directory.resolve("release.pem"), publicKey);
+    lines.put("--require-signature", List.of("--require-signature=" + publicKey));
+    String key = "0123456789abcdef".repeat(4);
+    Path keyFile = Files.writeString(directory.resolve("model.key"), key);
+    lines.put("--model-key", List.of("--model-key=" + keyFile));
+    lines.put("--model-key-command", List.of("--model-key-command=echo " + key));
     lines.put("--cache-config", List.of("--cache-config=redis,host=h"));
     lines.put("--rate-limit", List.of("--rate-limit=execution_count"));
     lines.put("--rate-limit-resource", List.of("--rate-limit-resource=R1:7"));
@@ -133,7 +150,8 @@ class ServeOptionsTest {
       return null;
     }
     try (LogSettings log = run.mixin(LogArguments.class).install()) {
-      RepositoryOptions models = run.mixin(ControlArguments.class).options(null).build();
+      RepositoryOptions models =
+          run.mixin(ControlArguments.class).options(List.of(), text -> {}).build();
       Map<String, String> values = new TreeMap<>();
       put(values, "", run.serve().options(models, log));
       return values;
@@ -313,7 +331,8 @@ class ServeOptionsTest {
   void withoutFlagsTheDefaultsOfTheRecordsHold() {
     SettingsRun run = new SettingsRun(Map.of());
     try (LogSettings log = run.mixin(LogArguments.class).install()) {
-      RepositoryOptions models = run.mixin(ControlArguments.class).options(null).build();
+      RepositoryOptions models =
+          run.mixin(ControlArguments.class).options(List.of(), text -> {}).build();
       ServerOptions options = run.serve().options(models, log);
       assertEquals(HttpLimits.DEFAULT, options.http().orElseThrow().limits());
       assertEquals(GrpcLimits.DEFAULT, options.grpc().orElseThrow().limits());

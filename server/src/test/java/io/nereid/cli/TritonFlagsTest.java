@@ -135,7 +135,8 @@ class TritonFlagsTest {
             "--backend-config=onnxruntime,default-max-batch-size=8");
     assertEquals(0, run.exitCode(), run.err());
     assertEquals(3, run.err().lines().count(), run.err());
-    assertTrue(run.mixin(ControlArguments.class).options(null).build().autoComplete());
+    assertTrue(
+        run.mixin(ControlArguments.class).options(List.of(), text -> {}).build().autoComplete());
     assertEquals("[/models]", run.value("--model-repository"));
     assertEquals(
         1 << 20,
@@ -199,7 +200,8 @@ class TritonFlagsTest {
             "--model-namespacing=true",
             "--model-load-retry-count=3");
     assertEquals("", run.err());
-    RepositoryOptions options = run.mixin(ControlArguments.class).options(null).build();
+    RepositoryOptions options =
+        run.mixin(ControlArguments.class).options(List.of(), text -> {}).build();
     assertFalse(options.autoComplete());
     assertEquals("h100", options.configName());
     assertTrue(options.namespacing());

@@ -1,6 +1,7 @@
 package io.nereid.model;
 
 import io.nereid.internal.Checks;
+import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,6 +28,8 @@ import java.util.Map;
  * @param listeners hear of the models from the start
  * @param objectives of models by their names, in place of what their configurations say
  * @param isolations of models by their names, in the same way; {@code *} names all others
+ * @param store what models come through on their way from the directories, some of which are its
+ *     own
  */
 public record RepositoryOptions(
     List<Path> repositories,
@@ -41,7 +44,8 @@ public record RepositoryOptions(
     int loadThreadCount,
     List<LifecycleListener> listeners,
     Map<String, Objective> objectives,
-    Map<String, String> isolations) {
+    Map<String, String> isolations,
+    ModelStore store) {
 
   /** When models are loaded. */
   public enum ControlMode {
@@ -79,6 +83,7 @@ public record RepositoryOptions(
     listeners = List.copyOf(Checks.notNull(listeners, "listeners"));
     objectives = Map.copyOf(Checks.notNull(objectives, "objectives"));
     isolations = Map.copyOf(Checks.notNull(isolations, "isolations"));
+    Checks.notNull(store, "store");
   }
 
   /** A builder with the defaults. */
@@ -101,6 +106,7 @@ public record RepositoryOptions(
     private boolean namespacing;
     private int loadRetryCount;
     private int loadThreadCount = 4;
+    private ModelStore store = ModelStore.LOCAL;
 
     private Builder() {}
 
@@ -108,6 +114,12 @@ public record RepositoryOptions(
     public Builder repository(Path directory) {
       repositories.add(Checks.notNull(directory, "directory"));
       return this;
+    }
+
+    /** Adds a repository in an object store, such as {@code s3://bucket/models}. */
+    public Builder repository(URI url) {
+      String text = Checks.notNull(url, "url").toString();
+      return store(ModelStore.open(StoreOptions.builder().repository(text).build()));
     }
 
     /** When models are loaded; {@link ControlMode#NONE} when it is not set. */
@@ -199,6 +211,19 @@ public record RepositoryOptions(
       return this;
     }
 
+    /**
+     * Adds the repositories of a store, and has all models come through it. The {@link
+     * io.nereid.Nereid} that is made with these options closes it.
+     */
+    public Builder store(ModelStore one) {
+      if (store != ModelStore.LOCAL) {
+        throw new IllegalStateException("expected one store, which can have several repositories");
+      }
+      store = Checks.notNull(one, "one");
+      repositories.addAll(one.repositories());
+      return this;
+    }
+
     /** The finished value. */
     public RepositoryOptions build() {
       return new RepositoryOptions(
@@ -214,7 +239,8 @@ public record RepositoryOptions(
           loadThreadCount,
           listeners,
           objectives,
-          isolations);
+          isolations,
+          store);
     }
   }
 }

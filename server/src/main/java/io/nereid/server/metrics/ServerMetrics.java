@@ -1,5 +1,6 @@
 package io.nereid.server.metrics;
 
+import io.nereid.model.ModelStore;
 import io.nereid.server.shared.AnswerCounts;
 import io.nereid.server.shared.ConnectionFailures;
 import io.nereid.server.shared.ServerState;
@@ -23,6 +24,7 @@ final class ServerMetrics {
     pool(state.nereid().poolStatistics(), text);
     cache(state.nereid().cacheStatistics(), text);
     resources(state.nereid().resourceStatistics(), text);
+    stores(state.nereid().repository().options().store().status(), text);
     text.gauge("nereid_connections", "Open connections");
     state
         .frontends()
@@ -64,6 +66,37 @@ final class ServerMetrics {
                 .sample("", log.droppedCount()));
     text.counter("nereid_traces_dropped_total", "Traces that were taken and then lost")
         .sample("", state.tracing().droppedCount());
+  }
+
+  /** Writes the state of repositories in object stores; nothing where there are none. */
+  private static void stores(List<ModelStore.Status> repositories, MetricsText text) {
+    if (repositories.isEmpty()) {
+      return;
+    }
+    Map<String, ModelStore.Status> byLabel = new TreeMap<>();
+    repositories.forEach(one ->
+        byLabel.put(MetricsText.label("repository", one.repository()), one));
+    Samples<ModelStore.Status> samples = new Samples<>(text, byLabel);
+    samples.gauge(
+        "nereid_store_reachable",
+        "1 if the store of a repository answered when it was asked for its list last",
+        one -> one.reachable() ? 1 : 0);
+    samples.counter(
+        "nereid_store_fetched_bytes_total",
+        "Bytes that were fetched from the store",
+        ModelStore.Status::fetchedBytes);
+    samples.gauge(
+        "nereid_store_waiting_bytes",
+        "Bytes that are still to be fetched",
+        ModelStore.Status::waitingBytes);
+    samples.gauge(
+        "nereid_store_waiting_models",
+        "Models that are not as the store has them",
+        one -> one.waiting().size());
+    samples.counter(
+        "nereid_store_faults_total",
+        "Answers of the store that were no use, and connections that broke",
+        ModelStore.Status::faultCount);
   }
 
   /** Writes the answers of a protocol: all of them, also those that no model has seen. */

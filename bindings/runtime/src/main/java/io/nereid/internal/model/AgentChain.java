@@ -5,6 +5,7 @@ import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.PluginAgentHandle;
 import io.nereid.internal.ffi.PluginAgentHandle.Action;
+import io.nereid.model.ModelStore;
 import io.nereid.types.NereidException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
 
   private final PluginRuntime plugins;
   private final List<PluginAgentHandle.Model> models = new ArrayList<>();
+  private final List<Runnable> contents = new ArrayList<>();
   private boolean loaded;
 
   /** A chain that nobody was told of yet. */
@@ -44,12 +46,25 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
     return location;
   }
 
-  /** The model was loaded, or could not be. */
-  public void ended(boolean success) {
+  /** Has a store check and open a model, and returns where it is read; the copy stays with this. */
+  public Path open(ModelStore store, Path place) {
+    ModelStore.Content content = store.open(place);
+    contents.add(content.release());
+    return content.place();
+  }
+
+  /**
+   * The model was loaded, or could not be.
+   *
+   * @param keepsFiles whether its backend may still read its files
+   */
+  public void ended(boolean success, boolean keepsFiles) {
     loaded = success;
     tell(success ? Action.LOAD_COMPLETE : Action.LOAD_FAIL);
     if (!success) {
       forget();
+    } else if (!keepsFiles) {
+      releaseContents();
     }
   }
 
@@ -86,5 +101,11 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
   private void forget() {
     models.reversed().forEach(PluginAgentHandle.Model::close);
     models.clear();
+    releaseContents();
+  }
+
+  private void releaseContents() {
+    contents.forEach(Runnable::run);
+    contents.clear();
   }
 }

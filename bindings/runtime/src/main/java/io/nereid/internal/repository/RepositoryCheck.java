@@ -11,6 +11,7 @@ import io.nereid.model.CheckedModel.Kind;
 import io.nereid.model.CheckedModel.Verdict;
 import io.nereid.model.Ensemble;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelStore;
 import io.nereid.model.PluginOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.types.NereidException;
@@ -37,6 +38,7 @@ public final class RepositoryCheck {
   private RepositoryCheck(RepositoryOptions options, PluginOptions plugins) {
     this.options = options;
     this.plugins = plugins;
+    options.store().look(true);
     names = new ModelDirectories(options.repositories(), options.namespacing());
     found = names.find();
   }
@@ -57,9 +59,16 @@ public final class RepositoryCheck {
     CheckedBackends backends = new CheckedBackends(plugins);
     List<Finding> findings = new ArrayList<>();
     ReadOptions how = ReadOptions.of(options, names::step, backends, backends, Optional.empty());
+    ModelStore.Content content;
+    try {
+      options.store().fetch(model.getValue().getFirst());
+      content = options.store().open(model.getValue().getFirst());
+    } catch (NereidException e) {
+      findings.add(finding(Kind.REFUSED, e.getMessage()));
+      return new CheckedModel(name, Verdict.REFUSED, "", findings);
+    }
     List<ModelDraft> versions =
-        ModelReader.read(
-            model.getValue().getFirst(), how, line -> findings.add(finding(Kind.IGNORED, line)));
+        ModelReader.read(content.place(), how, line -> findings.add(finding(Kind.IGNORED, line)));
     String backend = "";
     String place = "";
     boolean refused = false;
@@ -82,6 +91,7 @@ public final class RepositoryCheck {
       }
       refused |= addFiles(version, findings);
     }
+    content.release().run();
     for (String plugin : backends.found()) {
       findings.add(new Finding(Kind.PLUGIN, place, "runs with the plug-in for " + plugin));
     }

@@ -189,7 +189,7 @@ public final class RepositoryEntry {
     }
     loaded = plan;
     complete = failures.isEmpty();
-    plan.agents().ended(complete);
+    plan.agents().ended(complete, plan.isOfPlugin());
     if (!complete) {
       boolean whole = plan.numbers().contains(0L);
       String what = (whole ? WHOLE_FAILED : VERSIONS_FAILED).formatted(id.name());

@@ -3,6 +3,7 @@ package io.nereid.internal.repository;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.ModelFiles;
 import io.nereid.internal.config.ModelReader;
+import io.nereid.internal.config.PluginDraft;
 import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.model.AgentChain;
 import io.nereid.internal.model.ModelId;
@@ -70,6 +71,11 @@ record RepositoryPlan(
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
+  /** True if a plug-in runs it, which may read files whenever it likes. */
+  boolean isOfPlugin() {
+    return versions.stream().anyMatch(PluginDraft.class::isInstance);
+  }
+
   /** All directories that it was made of. */
   List<Path> places() {
     return files.map(given -> List.of(given.directory())).orElse(directories);
@@ -115,6 +121,7 @@ record RepositoryPlan(
         Optional<ModelOverride> override,
         Optional<RepositoryPlan> kept) {
       if (override.isPresent() && !override.get().files().isEmpty()) {
+        checkUnsigned(key);
         OverrideFiles files = OverrideFiles.write(key, override.get().files());
         // From here on the files are on the disk, and not held in memory as well.
         ModelOverride config = ModelOverride.ofConfig(override.get().config());
@@ -129,6 +136,17 @@ record RepositoryPlan(
       }
       return readDirectories(
           key, directories, override.or(() -> kept.flatMap(RepositoryPlan::override)));
+    }
+
+    private void checkUnsigned(String key) {
+      if (options.store().requiresSignature()) {
+        throw new NereidException(
+            StatusCode.PERMISSION_DENIED,
+            "files came with the load of model '"
+                + ModelId.shown(key)
+                + "', but models must be"
+                + " signed");
+      }
     }
 
     /** Reads the directories of a plan once more. */
@@ -151,13 +169,16 @@ record RepositoryPlan(
     private RepositoryPlan readDirectories(
         String key, List<Path> directories, Optional<ModelOverride> override) {
       RepositoryPlan plan = null;
+      Optional<NereidException> unfetched = fetch(directories);
       for (int i = 0; i < MAX_READS; i++) {
         List<Fingerprint> before = Fingerprint.of(directories);
         AgentChain agents = loader.newAgents();
         List<ModelDraft> versions =
-            directories.size() == 1
-                ? read(directories.getFirst(), override, agents)
-                : List.of(unusable(key, directories));
+            directories.size() != 1
+                ? List.of(unusable(key, directories))
+                : unfetched
+                    .map(cause -> broken(key, cause))
+                    .orElseGet(() -> open(key, directories.getFirst(), override, agents));
         plan =
             new RepositoryPlan(
                 key, directories, before, override, Optional.empty(), agents, versions);
@@ -168,6 +189,29 @@ record RepositoryPlan(
         pause();
       }
       return plan;
+    }
+
+    private Optional<NereidException> fetch(List<Path> directories) {
+      try {
+        directories.forEach(options.store()::fetch);
+        return Optional.empty();
+      } catch (NereidException e) {
+        return Optional.of(e);
+      }
+    }
+
+    private List<ModelDraft> broken(String key, NereidException cause) {
+      return List.of(new ModelDraft.Broken(names.id(key).name(), 0, cause));
+    }
+
+    /** Reads a model where its store opens it. */
+    private List<ModelDraft> open(
+        String key, Path directory, Optional<ModelOverride> override, AgentChain agents) {
+      try {
+        return read(agents.open(options.store(), directory), override, agents);
+      } catch (NereidException e) {
+        return broken(key, e);
+      }
     }
 
     private List<ModelDraft> read(

@@ -1,0 +1,227 @@
+package io.nereid.stores;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Amazon's credentials.
+ *
+ * @param id of the key; empty: nobody in particular asks
+ * @param secret signs requests, and is never shown
+ * @param token of a session; empty: none
+ * @param expires when others have to be asked for
+ */
+record AwsCredentials(String id, String secret, String token, Instant expires) {
+
+  static final AwsCredentials ANONYMOUS = new AwsCredentials("", "", "", Instant.MAX);
+
+  private static final URI METADATA = URI.create("http://169.254.169.254");
+
+  /** The time before their end at which credentials are no longer used. */
+  private static final Duration MARGIN = Duration.ofMinutes(2);
+
+  /** The credentials of a key that does not expire. */
+  static AwsCredentials of(String id, String secret, String token) {
+    return new AwsCredentials(id, secret, token, Instant.MAX);
+  }
+
+  boolean isAnonymous() {
+    return id.isEmpty();
+  }
+
+  /** Shows no secret. */
+  @Override
+  public String toString() {
+    return isAnonymous() ? "anonymous" : id;
+  }
+
+  /** The places where credentials are looked for, in Amazon's order. Any thread may call. */
+  static final class Chain {
+
+    private final Map<String, String> environment;
+    private final Map<String, String> given;
+    private final boolean amazon;
+    private final SmallHttp http;
+    private AwsCredentials known; // null: nobody asked yet; guarded by this
+
+    /**
+     * A chain.
+     *
+     * @param given what the file of credentials has for the bucket; empty: nothing
+     * @param amazon whether the store is Amazon's, so that its machines may have credentials
+     */
+    Chain(
+        Map<String, String> environment,
+        Map<String, String> given,
+        boolean amazon,
+        SmallHttp http) {
+      this.environment = environment;
+      this.given = given;
+      this.amazon = amazon;
+      this.http = http;
+    }
+
+    synchronized AwsCredentials get() throws IOException {
+      if (known == null || known.expires.isBefore(Instant.now().plus(MARGIN))) {
+        known = find();
+      }
+      return known;
+    }
+
+    /** Forgets what can be asked for anew; false: there is nothing else. */
+    synchronized boolean renew() {
+      boolean other = known != null && !known.expires.equals(Instant.MAX);
+      known = other ? null : known;
+      return other;
+    }
+
+    /** The region that is set, or Amazon's first. */
+    String region() throws IOException {
+      for (String region :
+          List.of(
+              given.getOrDefault("region", ""),
+              variable("AWS_REGION"),
+              variable("AWS_DEFAULT_REGION"),
+              profile("config").getOrDefault("region", ""))) {
+        if (!region.isEmpty()) {
+          return region;
+        }
+      }
+      return "us-east-1";
+    }
+
+    private AwsCredentials find() throws IOException {
+      if (!given.getOrDefault("key_id", "").isEmpty()) {
+        return of(
+            given.get("key_id"),
+            given.getOrDefault("secret_key", ""),
+            given.getOrDefault("session_token", ""));
+      }
+      boolean profile = !given.getOrDefault("profile", "").isEmpty();
+      if (!profile && !variable("AWS_ACCESS_KEY_ID").isEmpty()) {
+        return of(
+            variable("AWS_ACCESS_KEY_ID"),
+            variable("AWS_SECRET_ACCESS_KEY"),
+            variable("AWS_SESSION_TOKEN"));
+      }
+      Map<String, String> file = profile("credentials");
+      if (file.containsKey("aws_access_key_id")) {
+        return of(
+            file.get("aws_access_key_id"),
+            file.getOrDefault("aws_secret_access_key", ""),
+            file.getOrDefault("aws_session_token", ""));
+      }
+      return amazon ? ofMachine() : ANONYMOUS;
+    }
+
+    /** Asks what Amazon's machines and containers have for this. */
+    private AwsCredentials ofMachine() throws IOException {
+      if (!variable("AWS_WEB_IDENTITY_TOKEN_FILE").isEmpty()) {
+        return ofWebIdentity();
+      }
+      String full = variable("AWS_CONTAINER_CREDENTIALS_FULL_URI");
+      String relative = variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
+      if (!full.isEmpty() || !relative.isEmpty()) {
+        String tokenFile = variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+        String token =
+            tokenFile.isEmpty()
+                ? variable("AWS_CONTAINER_AUTHORIZATION_TOKEN")
+                : Files.readString(Path.of(tokenFile)).strip();
+        URI where = URI.create(full.isEmpty() ? "http://169.254.170.2" + relative : full);
+        Map<String, String> headers = token.isEmpty() ? Map.of() : Map.of("authorization", token);
+        return ofJson(http.get(where, headers));
+      }
+      return variable("AWS_EC2_METADATA_DISABLED").equalsIgnoreCase("true")
+          ? ANONYMOUS
+          : ofInstance();
+    }
+
+    private AwsCredentials ofInstance() {
+      try {
+        String token =
+            http.send(
+                "PUT",
+                METADATA.resolve("/latest/api/token"),
+                Map.of("x-aws-ec2-metadata-token-ttl-seconds", "21600"),
+                "");
+        Map<String, String> headers = Map.of("x-aws-ec2-metadata-token", token);
+        URI roles = METADATA.resolve("/latest/meta-data/iam/security-credentials/");
+        String role = http.get(roles, headers).lines().findFirst().orElse("");
+        return ofJson(http.get(roles.resolve(role), headers));
+      } catch (IOException e) {
+        return ANONYMOUS; // this is no machine of Amazon's, or it has no role
+      }
+    }
+
+    private AwsCredentials ofWebIdentity() throws IOException {
+      String token = Files.readString(Path.of(variable("AWS_WEB_IDENTITY_TOKEN_FILE"))).strip();
+      String query =
+          "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleSessionName=nereid&RoleArn="
+              + Dialect.encode(variable("AWS_ROLE_ARN"))
+              + "&WebIdentityToken="
+              + Dialect.encode(token);
+      URI where = URI.create("https://sts." + region() + ".amazonaws.com/?" + query);
+      String answer = http.send("POST", where, Map.of(), "");
+      return new AwsCredentials(
+          element(answer, "AccessKeyId"),
+          element(answer, "SecretAccessKey"),
+          element(answer, "SessionToken"),
+          Instant.parse(element(answer, "Expiration")));
+    }
+
+    private static String element(String xml, String name) throws IOException {
+      Matcher found = Pattern.compile("<" + name + ">([^<]*)</").matcher(xml);
+      if (!found.find()) {
+        throw new IOException("expected " + name + " in the answer of Amazon's token service");
+      }
+      return found.group(1);
+    }
+
+    private static AwsCredentials ofJson(String text) throws IOException {
+      Map<String, String> json = SmallJson.strings(text);
+      String expires = json.getOrDefault("Expiration", "");
+      return new AwsCredentials(
+          json.getOrDefault("AccessKeyId", ""),
+          json.getOrDefault("SecretAccessKey", ""),
+          json.getOrDefault("Token", ""),
+          expires.isEmpty() ? Instant.MAX : Instant.parse(expires));
+    }
+
+    private String variable(String name) {
+      return environment.getOrDefault(name, "");
+    }
+
+    /** The settings of the chosen profile in Amazon's file of this name. */
+    private Map<String, String> profile(String name) throws IOException {
+      String variable = name.equals("config") ? "AWS_CONFIG_FILE" : "AWS_SHARED_CREDENTIALS_FILE";
+      Path file =
+          Path.of(
+              environment.getOrDefault(
+                  variable, environment.getOrDefault("HOME", "") + "/.aws/" + name));
+      String wanted =
+          given.getOrDefault("profile", "").isEmpty()
+              ? environment.getOrDefault("AWS_PROFILE", "default")
+              : given.get("profile");
+      Map<String, String> settings = new HashMap<>();
+      boolean inside = false;
+      for (String line : Files.isRegularFile(file) ? Files.readAllLines(file) : List.<String>of()) {
+        if (line.startsWith("[")) {
+          inside = line.replaceAll("[\\[\\]]|^\\[profile ", "").strip().equals(wanted);
+        } else if (inside && line.contains("=")) {
+          int equal = line.indexOf('=');
+          settings.put(line.substring(0, equal).strip(), line.substring(equal + 1).strip());
+        }
+      }
+      return settings;
+    }
+  }
+}

@@ -1,0 +1,276 @@
+package io.nereid.stores;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Stream;
+
+/**
+ * Files by their content, on this machine's disk. {@code blobs} has each content once, under its
+ * SHA-256; {@code refs} says which content an object of a store has; {@code partial} has what is
+ * being fetched, {@code lists} the last list of each repository, {@code views} what processes make
+ * of it. All files get their names when they are complete, so a process can end at any point.
+ * Several processes, and the threads of each, use it at the same time.
+ */
+final class FileCache {
+
+  private static final long PART_BYTES = 8 << 20;
+
+  /** Fetches of different objects seldom share one of so many locks. */
+  private static final int LOCK_COUNT = 256;
+
+  private static final String HEX_DIGITS = "[0-9a-f]{32}";
+
+  private final Path root;
+  private final long byteLimit;
+  private final ReentrantLock[] locks = new ReentrantLock[LOCK_COUNT];
+
+  FileCache(Path root, long byteLimit) throws IOException {
+    this.root = root;
+    this.byteLimit = byteLimit;
+    for (String name : List.of("blobs", "refs", "partial", "lists", "views", "locks")) {
+      Files.createDirectories(root.resolve(name));
+    }
+    for (int i = 0; i < LOCK_COUNT; i++) {
+      locks[i] = new ReentrantLock();
+    }
+  }
+
+  /** The directory for what processes make of the files. */
+  Path views() {
+    return root.resolve("views");
+  }
+
+  // ---- Known content ---------------------------------------------------------------------------
+
+  /** The name of what is known of an object. */
+  private static String ref(String repository, StoredObject object) {
+    return Hashes.sha256(
+        String.join("\n", repository, object.key(), object.etag(), "" + object.size()));
+  }
+
+  /**
+   * Returns the content of an object; null: it has to be fetched.
+   *
+   * @param sha256 of the content; empty: unknown
+   */
+  Path find(String repository, StoredObject object, String sha256) throws IOException {
+    Path known = sha256.isEmpty() ? null : blob(sha256, object.size());
+    for (String ref : List.of(ref(repository, object), md5Ref(object.etag(), object.size()))) {
+      Path file = root.resolve("refs", ref);
+      if (known == null && Files.exists(file)) {
+        String content = Files.readString(file);
+        known = sha256.isEmpty() || sha256.equals(content) ? blob(content, object.size()) : null;
+      }
+    }
+    return known;
+  }
+
+  private static String md5Ref(String md5, long size) {
+    return "md5-" + md5.replaceAll("[^0-9a-f]", "") + "-" + size;
+  }
+
+  private Path blob(String sha256, long size) {
+    Path blob = root.resolve("blobs", sha256.replaceAll("[^0-9a-f]", "_"));
+    try {
+      if (Files.size(blob) == size) {
+        // When it was used last; models are known by the time of their change.
+        Files.setAttribute(blob, "lastAccessTime", FileTime.from(Instant.now()));
+        return blob;
+      }
+    } catch (IOException e) {
+      // It is not there, or another user's.
+    }
+    return null;
+  }
+
+  // ---- Fetching --------------------------------------------------------------------------------
+
+  /**
+   * Returns the content of an object, which is fetched where it is not known.
+   *
+   * @param sha256 that it must have; empty: unknown
+   * @param done counts fetched bytes
+   */
+  Path fetch(
+      HttpStore store, String repository, StoredObject object, String sha256, AtomicLong done)
+      throws IOException {
+    String ref = ref(repository, object);
+    int number = Integer.parseInt(ref.substring(0, 2), 16);
+    Path lock = root.resolve("locks", Integer.toString(number));
+    locks[number].lock();
+    try (FileChannel channel =
+        FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+      channel.lock(); // until the channel is closed
+      Path known = find(repository, object, sha256);
+      return known == null ? download(store, object, ref, sha256, done) : known;
+    } finally {
+      locks[number].unlock();
+    }
+  }
+
+  private Path download(
+      HttpStore store, StoredObject object, String ref, String sha256, AtomicLong done)
+      throws IOException {
+    Path partial = root.resolve("partial", ref);
+    Path parts = root.resolve("partial", ref + ".parts");
+    String before = "";
+    while (true) {
+      Map<String, String> headers = readParts(store, object, partial, parts, done);
+      Hashes hashes = Hashes.of(partial);
+      String wrong = mismatch(object, sha256, hashes, headers);
+      // Content that comes twice is what the store has, and its ETag no checksum of it.
+      boolean isSame = before.equals(hashes.sha256()) && wrong.equals("ETag");
+      if (wrong.isEmpty() || isSame) {
+        Path blob = root.resolve("blobs", hashes.sha256());
+        partial.toFile().setReadOnly();
+        Files.move(partial, blob, StandardCopyOption.ATOMIC_MOVE);
+        Files.deleteIfExists(parts);
+        write(root.resolve("refs", ref), hashes.sha256());
+        if (object.etag().equals(hashes.md5())) {
+          write(root.resolve("refs", md5Ref(hashes.md5(), object.size())), hashes.sha256());
+        }
+        return blob;
+      }
+      Files.deleteIfExists(partial);
+      Files.deleteIfExists(parts);
+      if (!before.isEmpty()) {
+        throw new IOException(object.key() + ": what came does not have its " + wrong + ", twice");
+      }
+      before = hashes.sha256();
+    }
+  }
+
+  /** Returns the checksum that content lacks; empty: none. */
+  private static String mismatch(
+      StoredObject object, String sha256, Hashes hashes, Map<String, String> headers) {
+    if (!sha256.isEmpty()) {
+      return sha256.equals(hashes.sha256()) ? "" : "SHA-256 of the manifest";
+    }
+    String google = headers.getOrDefault("x-goog-hash", "");
+    ByteBuffer crc = ByteBuffer.allocate(4).putInt(hashes.crc32c());
+    if (google.startsWith("crc32c=")
+        && !google.substring(7).equals(java.util.Base64.getEncoder().encodeToString(crc.array()))) {
+      return "CRC32C";
+    }
+    if (!object.md5().isEmpty() && !object.md5().equals(hashes.md5())) {
+      return "MD5";
+    }
+    boolean isDigest =
+        object.etag().matches(HEX_DIGITS)
+            && !headers.getOrDefault("x-amz-server-side-encryption", "").startsWith("aws:kms")
+            && !headers.containsKey("x-amz-server-side-encryption-customer-algorithm");
+    return isDigest && !object.etag().equals(hashes.md5()) ? "ETag" : "";
+  }
+
+  /** Fetches the parts that are not there yet, several at the same time. */
+  private static Map<String, String> readParts(
+      HttpStore store, StoredObject object, Path partial, Path parts, AtomicLong done)
+      throws IOException {
+    int count = (int) ((object.size() + PART_BYTES - 1) / PART_BYTES);
+    byte[] there = Files.exists(parts) && count > 1 ? Files.readAllBytes(parts) : new byte[0];
+    Map<String, String> headers = new HashMap<>();
+    try (FileChannel file = open(partial);
+        FileChannel marks = count > 1 ? open(parts) : null) {
+      Parallel.each(
+          count,
+          part -> {
+            long offset = part * PART_BYTES;
+            long length = Math.min(PART_BYTES, object.size() - offset);
+            if (part < there.length && there[part] == 1) {
+              done.addAndGet(length);
+              return;
+            }
+            Map<String, String> got = store.read(object, file, offset, length, done);
+            if (marks != null) {
+              file.force(false);
+              marks.write(ByteBuffer.wrap(new byte[] {1}), part);
+            }
+            synchronized (headers) {
+              headers.putAll(got);
+            }
+          });
+      file.force(true);
+    }
+    return headers;
+  }
+
+  private static FileChannel open(Path file) throws IOException {
+    return FileChannel.open(
+        file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+  }
+
+  private static void write(Path file, String text) throws IOException {
+    Path fresh = Files.createTempFile(file.getParent(), "new-", "");
+    Files.writeString(fresh, text);
+    Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+  }
+
+  // ---- Lists -----------------------------------------------------------------------------------
+
+  /** Keeps the list of a repository for a time when its store cannot be reached. */
+  void saveList(String repository, List<StoredObject> objects) throws IOException {
+    StringBuilder text = new StringBuilder();
+    for (StoredObject one : objects) {
+      text.append(String.join("\t", one.etag(), "" + one.size(), one.md5(), one.key()));
+      text.append('\n');
+    }
+    write(root.resolve("lists", Hashes.sha256(repository)), text.toString());
+  }
+
+  /** The list that was kept last; null: there is none. */
+  List<StoredObject> savedList(String repository) throws IOException {
+    try {
+      List<StoredObject> objects = new ArrayList<>();
+      for (String line : Files.readAllLines(root.resolve("lists", Hashes.sha256(repository)))) {
+        String[] parts = line.split("\t", 4);
+        objects.add(new StoredObject(parts[3], Long.parseLong(parts[1]), parts[0], parts[2]));
+      }
+      return objects;
+    } catch (NoSuchFileException e) {
+      return null;
+    }
+  }
+
+  // ---- Room ------------------------------------------------------------------------------------
+
+  /** Deletes what no process uses, the longest unused first, until the rest is small enough. */
+  void trim() throws IOException {
+    Map<Path, Map<String, Object>> blobs = new HashMap<>();
+    try (Stream<Path> files = Files.list(root.resolve("blobs"))) {
+      for (Path file : files.toList()) {
+        blobs.put(file, Files.readAttributes(file, "unix:size,nlink,lastAccessTime"));
+      }
+    } catch (NoSuchFileException | UncheckedIOException e) {
+      return; // another process is at it
+    }
+    long bytes = blobs.values().stream().mapToLong(one -> (Long) one.get("size")).sum();
+    List<Path> unused =
+        blobs.keySet().stream()
+            .filter(file -> (Integer) blobs.get(file).get("nlink") == 1)
+            .sorted(Comparator.comparing(file -> (FileTime) blobs.get(file).get("lastAccessTime")))
+            .toList();
+    for (Path file : unused) {
+      if (bytes <= byteLimit) {
+        return;
+      }
+      Files.deleteIfExists(file);
+      bytes -= (Long) blobs.get(file).get("size");
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package io.nereid.stores;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/** Runs tasks that wait for the network, each on a virtual thread. */
+final class Parallel {
+
+  /** The task for a number. */
+  interface Task {
+    void run(int number) throws IOException;
+  }
+
+  private Parallel() {}
+
+  /** Runs a task for each number below a count, and throws what went wrong first. */
+  static void each(int count, Task task) throws IOException {
+    if (count == 1) {
+      task.run(0);
+      return;
+    }
+    var threads = Thread.ofVirtual().name("nrd-store-", 0).factory();
+    try (var executor = Executors.newThreadPerTaskExecutor(threads)) {
+      List<Future<?>> tasks = new ArrayList<>();
+      for (int i = 0; i < count; i++) {
+        int number = i;
+        tasks.add(
+            executor.submit(() -> {
+              task.run(number);
+              return null;
+            }));
+      }
+      try {
+        for (Future<?> one : tasks) {
+          one.get();
+        }
+      } catch (InterruptedException | ExecutionException e) {
+        executor.shutdownNow();
+        if (e instanceof InterruptedException) {
+          Thread.currentThread().interrupt();
+        }
+        throw e.getCause() instanceof IOException cause ? cause : new IOException("stopped", e);
+      }
+    }
+  }
+}

@@ -1,0 +1,311 @@
+package io.nereid.stores;
+
+import io.nereid.model.ModelFile;
+import io.nereid.model.ModelStore;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+
+/**
+ * A repository in a store, and the directory in which it appears: there, each model is a link to a
+ * tree of hard links into the cache. A model's link is put in place of the old one at once, when
+ * all of its files are there. Files that did not change are the same ones in both trees. Threads
+ * that load models call it at the same time; one at a time asks for the list.
+ */
+final class StoreRepository {
+
+  private static final Logger LOGGER = System.getLogger("io.nereid.load");
+
+  private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
+
+  private final String url;
+  private final HttpStore store;
+  private final FileCache cache;
+  private final Path models;
+  private final Path trees;
+  private final Executor executor;
+
+  private final Map<String, CompletableFuture<Void>> fetches = new ConcurrentHashMap<>();
+  private final Map<String, List<StoredObject>> built = new ConcurrentHashMap<>();
+  private final Map<String, Path> replaced = new ConcurrentHashMap<>();
+  private final Map<String, String> waiting = new ConcurrentHashMap<>();
+  private final AtomicLong wantedBytes = new AtomicLong();
+  private final AtomicLong doneBytes = new AtomicLong();
+  private final AtomicLong treeCount = new AtomicLong();
+
+  /** The objects by model; null: the store was never asked. One thread at a time writes it. */
+  private volatile Map<String, List<StoredObject>> listed;
+
+  private volatile int failedLooks;
+  private long nextLookNs; // guarded by this
+
+  /**
+   * A repository that appears below a directory.
+   *
+   * @param executor runs fetches, each on a thread that may wait
+   */
+  StoreRepository(String url, HttpStore store, FileCache cache, Path place, Executor executor)
+      throws IOException {
+    this.url = url;
+    this.store = store;
+    this.cache = cache;
+    this.executor = executor;
+    models = Files.createDirectories(place.resolve("models"));
+    trees = Files.createDirectories(place.resolve("trees"));
+    Files.createDirectory(trees.resolve("empty"));
+    Files.createFile(trees.resolve("empty-file"));
+  }
+
+  Path directory() {
+    return models;
+  }
+
+  ModelStore.Status status() {
+    long waits = Math.max(0, wantedBytes.get() - doneBytes.get());
+    return new ModelStore.Status(
+        url, failedLooks == 0, doneBytes.get(), waits, store.faults(), Map.copyOf(waiting));
+  }
+
+  // ---- The list --------------------------------------------------------------------------------
+
+  /** Asks for the list, and begins to fetch all models if all are wanted. */
+  synchronized void look(boolean all) {
+    if (all && failedLooks > 0 && System.nanoTime() - nextLookNs < 0) {
+      return;
+    }
+    try {
+      boolean isKnown = listed != null || cache.savedList(url) != null;
+      List<StoredObject> objects = store.list(isKnown ? 2 : HttpStore.TRIES);
+      cache.saveList(url, objects);
+      take(objects);
+      if (failedLooks > 0) {
+        LOGGER.log(Level.INFO, "{0} can be reached again", url);
+      }
+      failedLooks = 0;
+    } catch (IOException e) {
+      cannotList(e);
+    }
+    if (all) {
+      listed.keySet().forEach(this::start);
+    }
+  }
+
+  private void cannotList(IOException cause) {
+    try {
+      List<StoredObject> saved = listed == null ? cache.savedList(url) : List.of();
+      if (saved == null) {
+        throw new IOException(cause.getMessage(), cause);
+      }
+      if (failedLooks++ == 0) {
+        String what =
+            "{0} cannot be listed, its models stay as they are"
+                + (listed == null ? " in the cache" : "")
+                + ": {1}";
+        LOGGER.log(Level.WARNING, what, url, cause.getMessage());
+      }
+      if (listed == null) {
+        take(saved);
+      }
+    } catch (IOException e) {
+      String why = "the repository " + url + " cannot be listed: " + e.getMessage();
+      throw new NereidException(StatusCode.UNAVAILABLE, why, e);
+    }
+    long pauseNs =
+        Math.min(
+            LONGEST_PAUSE.toNanos(), Duration.ofSeconds(1L << Math.min(failedLooks, 9)).toNanos());
+    nextLookNs = System.nanoTime() + pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
+  }
+
+  private void take(List<StoredObject> objects) throws IOException {
+    Map<String, List<StoredObject>> now = new TreeMap<>();
+    for (StoredObject one : objects) {
+      boolean alone = one.key().indexOf('/') < 0;
+      if (!one.isSafe()) {
+        if (!one.key().isEmpty()) {
+          LOGGER.log(Level.DEBUG, "{0}: {1} cannot be a file", url, one.key());
+        }
+      } else if (!one.key().startsWith(".") && (!alone || ModelFile.isNamed(one.key()))) {
+        now.computeIfAbsent(one.model(), key -> new ArrayList<>()).add(one);
+      }
+    }
+    for (String model : built.keySet()) {
+      if (isLagging(built.get(model), now.getOrDefault(model, List.of()))) {
+        waiting.put(model, "the list of " + url + " lacks files that are there");
+        now.put(model, built.get(model));
+      }
+    }
+    listed = now;
+    for (String model : now.keySet()) {
+      if (!Files.exists(models.resolve(model), LinkOption.NOFOLLOW_LINKS)) {
+        link(
+            model,
+            trees.resolve(now.get(model).getFirst().key().equals(model) ? "empty-file" : "empty"));
+      }
+    }
+    Set<String> gone = new TreeSet<>();
+    try (var links = Files.newDirectoryStream(models)) {
+      links.forEach(link -> gone.add(link.getFileName().toString()));
+    }
+    gone.removeAll(now.keySet());
+    for (String model : gone) {
+      Files.deleteIfExists(models.resolve(model));
+      built.remove(model);
+      waiting.remove(model);
+    }
+  }
+
+  /** True if files that a list lacks are there all the same: it is older than they are. */
+  private boolean isLagging(List<StoredObject> before, List<StoredObject> now) {
+    Set<String> names = new TreeSet<>();
+    now.forEach(one -> names.add(one.key()));
+    for (StoredObject one : before) {
+      if (!names.contains(one.key())) {
+        try {
+          return store.exists(one);
+        } catch (IOException e) {
+          return true; // nobody knows
+        }
+      }
+    }
+    return false;
+  }
+
+  // ---- Models ----------------------------------------------------------------------------------
+
+  /** Waits until a model's place holds what the last list says. */
+  void fetch(String model) {
+    try {
+      start(model).join();
+    } catch (CompletionException e) {
+      throw new NereidException(StatusCode.UNAVAILABLE, e.getCause().getMessage(), e);
+    }
+  }
+
+  private CompletableFuture<Void> start(String model) {
+    return fetches.compute(
+        model,
+        (key, running) -> {
+          if (running != null && !running.isDone()) {
+            return running
+                .handle((done, failure) -> done)
+                .thenComposeAsync(done -> bring(key), executor);
+          }
+          return isBuilt(key)
+              ? CompletableFuture.completedFuture(null)
+              : CompletableFuture.completedFuture(null)
+                  .thenComposeAsync(done -> bring(key), executor);
+        });
+  }
+
+  private boolean isBuilt(String model) {
+    List<StoredObject> wanted = listed.get(model);
+    boolean isBuilt = wanted == null || wanted.equals(built.get(model));
+    return isBuilt && !waiting.containsKey(model) || wanted == null;
+  }
+
+  private CompletableFuture<Void> bring(String model) {
+    List<StoredObject> wanted = listed.get(model);
+    if (wanted == null || wanted.equals(built.get(model))) {
+      waiting.computeIfPresent(model, (key, why) -> why.startsWith("the list") ? why : null);
+      return CompletableFuture.completedFuture(null);
+    }
+    try {
+      waiting.putIfAbsent(model, "is being fetched from " + url);
+      build(model, wanted);
+      waiting.remove(model);
+      cache.trim();
+      return CompletableFuture.completedFuture(null);
+    } catch (IOException e) {
+      String why = "waits for " + url + ": " + e.getMessage();
+      if (!why.equals(waiting.put(model, why))) {
+        LOGGER.log(Level.WARNING, "model ''{0}'' {1}", model, why);
+      }
+      return CompletableFuture.failedFuture(new IOException("the model " + why, e));
+    }
+  }
+
+  private void build(String model, List<StoredObject> wanted) throws IOException {
+    Map<String, String> known = Map.of();
+    for (StoredObject one : wanted) {
+      if (one.key().equals(model + "/" + Manifest.NAME)) {
+        known = Manifest.digests(cache.fetch(store, url, one, "", new AtomicLong()));
+      }
+    }
+    Map<String, String> digests = known;
+    Supplier<Path> fresh = () -> trees.resolve(model + "-" + treeCount.incrementAndGet());
+    Path tree = fresh.get();
+    Path[] contents = new Path[wanted.size()];
+    long bytes = 0;
+    for (int i = 0; i < contents.length; i++) {
+      StoredObject one = wanted.get(i);
+      contents[i] = one.isDirectory() ? null : cache.find(url, one, digest(digests, one));
+      bytes += one.isDirectory() || contents[i] != null ? 0 : one.size();
+    }
+    long before = wantedBytes.addAndGet(bytes);
+    AtomicLong came = new AtomicLong();
+    try {
+      Parallel.each(
+          contents.length,
+          i -> {
+            StoredObject one = wanted.get(i);
+            if (!one.isDirectory() && contents[i] == null) {
+              contents[i] = cache.fetch(store, url, one, digest(digests, one), doneBytes);
+            }
+          });
+    } catch (IOException e) {
+      wantedBytes.addAndGet(-Math.max(0, Math.min(bytes, before - doneBytes.get())));
+      throw e;
+    }
+    for (int i = 0; i < contents.length; i++) {
+      String key = wanted.get(i).key();
+      Path target =
+          tree.resolve(key.equals(model) ? "" : key.substring(model.length() + 1)).normalize();
+      if (contents[i] == null) {
+        Files.createDirectories(target);
+      } else {
+        Files.createDirectories(target.getParent());
+        Files.createLink(target, contents[i]);
+      }
+    }
+    Path old = Files.readSymbolicLink(models.resolve(model));
+    link(model, tree);
+    built.put(model, wanted);
+    // Who reads the old tree now has until the next one comes.
+    Path older = replaced.put(model, models.resolve(old).normalize());
+    if (older != null && !older.getFileName().toString().startsWith("empty")) {
+      OwnedDirectory.delete(older);
+    }
+  }
+
+  private static String digest(Map<String, String> digests, StoredObject object) {
+    int slash = object.key().indexOf('/');
+    return digests.getOrDefault(object.key().substring(slash + 1), "");
+  }
+
+  /** Has a model appear as another tree, from one moment to the next. */
+  private void link(String model, Path tree) throws IOException {
+    Path fresh = trees.resolve("link-" + treeCount.incrementAndGet());
+    Files.createSymbolicLink(fresh, tree);
+    Files.move(fresh, models.resolve(model), StandardCopyOption.ATOMIC_MOVE);
+  }
+}
