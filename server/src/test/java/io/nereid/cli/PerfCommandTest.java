@@ -154,7 +154,9 @@ class PerfCommandTest {
     all.addAll(List.of("--sequence-length-variation", "50"));
     Map<String, Object> result = fixture.result(all.toArray(String[]::new));
     double perSequence = number(result, "requests_per_s") / number(result, "sequences_per_s");
-    assertEquals(4, perSequence, 1, fixture::printed);
+    double ended = number(result, "sequences_per_s") * number(result, "measured_s");
+    double cut = 3 * 6 / ended; // requests of sequences that begin or end outside the windows
+    assertEquals(4, perSequence, 1 + cut, fixture::printed);
     assertTrue(fixture.printed().contains(" sequences/s"), fixture::printed);
     assertEquals(null, watch.fault.get());
     assertTrue(watch.open.isEmpty(), "not ended: " + watch.open);
