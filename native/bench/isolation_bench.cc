@@ -1,4 +1,4 @@
-// What it costs that a model runs in a process of its own: the same requests to a model in this
+// Measures the cost of a process of its own for a model: sends the same requests to a model in this
 // process and to one that is isolated, in turns.
 //
 //   isolation_bench NEREID-CHILD LIBONNXRUNTIME.so MODELS DIGITS.onnx [windows]
@@ -92,6 +92,8 @@ class Loop {
     const nrd_parameter parameters[] = {
         {AsNrdString("model_path"), AsNrdString(what.path)},
         {AsNrdString("onnxruntime_path"), AsNrdString(library_path)},
+        // Workers that look for work take processors from what is measured.
+        {AsNrdString("shared_thread_count"), AsNrdString("1")},
         {AsNrdString("isolation.backend"), AsNrdString(backend_name)},
         {AsNrdString("isolation.child"), AsNrdString(child_path)}};
     nrd_model_options options{};

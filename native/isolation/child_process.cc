@@ -24,7 +24,7 @@ namespace {
 constexpr int kSocketInChild = 3;
 constexpr size_t kLastBytes = 4096;
 constexpr size_t kLastLines = 3;
-// Where the system cannot tell of the end.
+// For systems that cannot tell of the end.
 constexpr int kLookEveryMs = 20;
 
 // A descriptor that goes with its scope.
@@ -119,7 +119,7 @@ std::string DescribeEnd(const siginfo_t& info) {
 
 }  // namespace
 
-Status ChildProcess::Start(const std::string& file, const std::string& title,
+Status ChildProcess::Start(const std::string& file, const std::string& title, uint64_t patience_ms,
                            std::shared_ptr<ChildProcess>* child_out) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -138,15 +138,15 @@ Status ChildProcess::Start(const std::string& file, const std::string& title,
   if (error != 0) {
     return Status(NRD_FAILED_PRECONDITION, CannotExecute(file, error));
   }
-  child_out->reset(new ChildProcess(pid, socket.Take(), errors.Take()));
+  child_out->reset(new ChildProcess(pid, socket.Take(), patience_ms, errors.Take()));
   return Status();
 }
 
-ChildProcess::ChildProcess(pid_t pid, int socket, int errors)
+ChildProcess::ChildProcess(pid_t pid, int socket, uint64_t patience_ms, int errors)
     : pid_(pid),
       pid_descriptor_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
       errors_(errors),
-      socket_(socket) {
+      socket_(socket, patience_ms) {
   last_bytes_.reserve(2 * kLastBytes);  // reading never fails for lack of memory
 }
 
@@ -176,7 +176,7 @@ bool ChildProcess::HasEnded() {
   return found != 0 ? errno == ECHILD : info.si_pid != 0;
 }
 
-// What it started has its group, which is there as long as the child was not reaped.
+// Processes that it started have its group, which is there as long as the child was not reaped.
 void ChildProcess::Reap() {
   siginfo_t info{};
   std::string end;
@@ -256,7 +256,7 @@ Status ChildProcess::Call(MessageKind kind, std::string_view body, int descripto
   }
   // The end is near, and tells more than a socket that is closed. A child that only closed it ends
   // as well.
-  Kill("");
+  Kill(socket_.timed_out() ? "it took longer than isolation_load_ms to load the model" : "");
   while (!ended()) {
     usleep(1000);
   }

@@ -20,8 +20,9 @@ namespace nereid {
 // when the thread ends that started it. Any thread may call the rest.
 class ChildProcess {
  public:
-  // `file` is executed; `title` is its argument, for those who look at processes.
-  static Status Start(const std::string& file, const std::string& title,
+  // `file` is executed; `title` is its argument, for those who look at processes. `patience_ms`:
+  // longest wait for the answer to a call.
+  static Status Start(const std::string& file, const std::string& title, uint64_t patience_ms,
                       std::shared_ptr<ChildProcess>* child_out);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
@@ -47,7 +48,7 @@ class ChildProcess {
   [[nodiscard]] uint64_t ResidentBytes() const;
 
  private:
-  ChildProcess(pid_t pid, int socket, int errors);
+  ChildProcess(pid_t pid, int socket, uint64_t patience_ms, int errors);
   void ReadErrors();
   bool HasEnded();
   void Reap();

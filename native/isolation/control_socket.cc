@@ -1,6 +1,7 @@
 #include "isolation/control_socket.h"
 
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -19,6 +20,13 @@ struct Header {
 constexpr uint64_t kMaxBytes = uint64_t{64} << 20;
 
 }  // namespace
+
+ControlSocket::ControlSocket(int descriptor, uint64_t patience_ms) : descriptor_(descriptor) {
+  const timeval patience{.tv_sec = static_cast<time_t>(patience_ms / 1000),
+                         .tv_usec = static_cast<suseconds_t>(patience_ms % 1000 * 1000)};
+  setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+  setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+}
 
 ControlSocket::~ControlSocket() { close(descriptor_); }
 
@@ -51,6 +59,7 @@ bool ControlSocket::SendAll(const char* data, size_t size, int descriptor) {
       continue;
     }
     if (sent <= 0) {
+      timed_out_ = sent < 0 && errno == EAGAIN;
       return false;
     }
     descriptor = -1;
@@ -88,6 +97,7 @@ bool ControlSocket::ReceiveAll(char* data, size_t size, int* descriptor_out) {
       continue;
     }
     if (received <= 0) {
+      timed_out_ = received < 0 && errno == EAGAIN;
       return false;
     }
     const cmsghdr* const rights = descriptor_out == nullptr ? nullptr : CMSG_FIRSTHDR(&message);

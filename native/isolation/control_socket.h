@@ -13,7 +13,8 @@ namespace nereid {
 // Owns the descriptor. One thread at a time sends or receives; HangUp is for any thread.
 class ControlSocket {
  public:
-  explicit ControlSocket(int descriptor) : descriptor_(descriptor) {}
+  // `patience_ms`: longest wait for the other side; 0: no limit.
+  explicit ControlSocket(int descriptor, uint64_t patience_ms = 0);
   ~ControlSocket();
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
@@ -24,12 +25,15 @@ class ControlSocket {
   bool Receive(MessageKind* kind_out, std::string* body_out, int* descriptor_out = nullptr);
   // Both sides see the end.
   void HangUp();
+  // True if the other side took longer than it may.
+  [[nodiscard]] bool timed_out() const { return timed_out_; }
 
  private:
   bool SendAll(const char* data, size_t size, int descriptor);
   bool ReceiveAll(char* data, size_t size, int* descriptor_out);
 
   const int descriptor_;
+  bool timed_out_ = false;
 };
 
 }  // namespace nereid

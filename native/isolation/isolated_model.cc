@@ -164,7 +164,8 @@ void IsolatedModel::Run() {
   pthread_setname_np(pthread_self(), kThreadName);
   for (bool is_first = true;; is_first = false) {
     std::shared_ptr<ChildProcess> child;
-    const Status started = ChildProcess::Start(isolation_.child_path, Title(), &child);
+    const Status started =
+        ChildProcess::Start(isolation_.child_path, Title(), isolation_.load_ms, &child);
     if (started.ok()) {
       {
         const MutexLock lock(mutex_);

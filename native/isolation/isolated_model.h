@@ -22,11 +22,11 @@ namespace nereid {
 class IsolatedInstance;
 
 // A backend's model_state. The core opens, configures and closes it on one thread at a time, and
-// instances come and go on theirs. The thread `nrd-child` starts the child, awaits its end, and starts
-// the next, which opens all that the last one had.
+// instances come and go on theirs. The thread `nrd-child` starts the child, awaits its end, and
+// starts the next, which opens all that the last one had.
 class IsolatedModel {
  public:
-  // What the model's tensors are, if its backend can tell.
+  // The model's tensors, if its backend can tell.
   struct Described {
     bool known = false;
     std::vector<nrd_tensor_spec> inputs;

@@ -15,6 +15,7 @@ struct Number {
 
 constexpr Number kNumbers[] = {
     {"isolation_timeout_ms", &IsolationOptions::timeout_ms, 0, 86'400'000},
+    {"isolation_load_ms", &IsolationOptions::load_ms, 1, 86'400'000},
     {"isolation_tensor_mb", &IsolationOptions::tensor_mb, 1, 1 << 20},
     {kIsolationMemory, &IsolationOptions::memory_mb, 0, 1 << 24},
     {"isolation_deaths", &IsolationOptions::deaths_in_a_row, 1, 1'000'000},

@@ -17,6 +17,7 @@ inline constexpr char kIsolationMemory[] = "isolation_memory_mb";
 struct IsolationOptions {
   std::string child_path;        // isolation.child: the executable
   uint64_t timeout_ms = 60'000;  // isolation_timeout_ms: longest execution; 0: no limit
+  uint64_t load_ms = 600'000;    // isolation_load_ms: longest step of loading
   uint64_t tensor_mb = 1024;     // isolation_tensor_mb: of inputs, and of outputs, of a batch
   uint64_t memory_mb = 0;        // isolation_memory_mb: of the child's own; 0: no limit
   uint64_t deaths_in_a_row = 5;  // isolation_deaths: that end the model

@@ -65,7 +65,7 @@ class MessageReader {
     rest_.remove_prefix(size);
     return text;
   }
-  // How many things follow, each of at least `bytes_each`.
+  // The number of things that follow, each of at least `bytes_each`.
   uint32_t GetCount(size_t bytes_each) {
     const auto count = Get<uint32_t>();
     if (count > rest_.size() / bytes_each) {

@@ -11,8 +11,8 @@
 
 namespace nereid {
 
-// What a backend may look at: names, tensors, parameters, sequences. How requests are queued,
-// batched and scheduled is the parent's business and stays there.
+// Writes all that a backend may look at: names, tensors, parameters, sequences. The parent queues,
+// batches and schedules, so what is about that stays there.
 void WriteOptions(const nrd_model_options& options, MessageWriter* writer);
 
 // Options that were read from a message, in memory of their own.

@@ -22,7 +22,7 @@ enum class RecordKind : uint32_t {
   kEnd = 7        // datatype: the status, byte_size: of the message behind the rings
 };
 
-// What one process tells the other. Two lines of the cache.
+// One process tells the other this. Two lines of the cache.
 struct Record {
   RecordKind kind;
   uint32_t index;
@@ -64,7 +64,7 @@ class RingWriter {
   uint32_t written_ = 0;
 };
 
-// One thread at a time reads. What it gets is a copy, which nobody changes any more.
+// One thread at a time reads. It gets copies, which nobody changes any more.
 class RingReader {
  public:
   enum class Taken {
@@ -87,8 +87,13 @@ class RingReader {
     return ring_->written.load(std::memory_order_acquire) == read_;
   }
 
+  // False: it is `until_ns`, and there is nothing.
+  bool Spin(int64_t until_ns) const;
+  void Sleep(int64_t until_ns);
+
   RingMemory* const ring_;
   uint32_t read_ = 0;
+  bool was_short_ = false;  // the last wait
 };
 
 }  // namespace nereid

@@ -38,7 +38,7 @@ class SharedChannel {
   [[nodiscard]] uint64_t area_bytes() const { return area_bytes_; }
   [[nodiscard]] int descriptor() const { return descriptor_; }
 
-  // Where something may begin behind something else.
+  // The next offset at which a tensor may begin.
   static uint64_t Aligned(uint64_t offset) { return (offset + 63) & ~uint64_t{63}; }
 
  private:

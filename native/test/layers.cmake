@@ -12,11 +12,14 @@ set(memory_rule
 # The folders of core/ are floors, the lowest first: each includes itself and those before it.
 set(core_floors config request cache queue sequence objective batch schedule model ensemble api)
 set(core_rule
-  "The floors of core/ are ${core_floors}: each includes base/, memory/, itself and those before it, and the core knows a backend as nrd_backend of the C header only; core/api/capi.cc alone names onnxruntime/, and core/api/capi_isolation.cc isolation/.")
+  "The floors of core/ are ${core_floors}: each includes base/, memory/, itself and those before it, and the core knows a backend as nrd_backend of the C header only; core/api/capi.cc alone names identity/ and onnxruntime/, and core/api/capi_isolation.cc isolation/.")
 set(onnxruntime_includes "nereid/nereid\\.h|(base|onnxruntime)/.*|core/config/model_config\\.h|core/model/model_options\\.h")
 set(onnxruntime_rule
   "onnxruntime/ is a backend as any other: of core/ it may know how a model is configured, no more.")
-set(isolation_includes "nereid/nereid\\.h|(base|isolation)/.*|core/api/identity_backend\\.h|onnxruntime/onnxruntime_backend\\.h")
+set(identity_includes "nereid/nereid\\.h|(base|identity)/.*")
+set(identity_rule
+  "identity/ is a backend as any other, and needs to know of no model: it includes base/ and itself.")
+set(isolation_includes "nereid/nereid\\.h|(base|isolation)/.*|identity/identity_backend\\.h|onnxruntime/onnxruntime_backend\\.h")
 set(isolation_rule
   "isolation/ is a backend as any other, and its child knows of the backends that it runs no more than their tables.")
 set(triton_includes "(nereid|triton)/.*\\.h|base/.*")
@@ -24,10 +27,10 @@ set(triton_rule
   "triton/ is a library of its own, which knows the core by the C header alone: of the rest it includes base/.")
 # Where the built-in backends are registered.
 set(registration core/api/capi.cc core/api/capi_isolation.cc)
-set(registration_includes "onnxruntime/onnxruntime_backend\\.h|isolation/isolated_backend\\.h")
+set(registration_includes "identity/identity_backend\\.h|onnxruntime/onnxruntime_backend\\.h|isolation/isolated_backend\\.h")
 
 set(checked 0)
-set(folders base memory onnxruntime isolation isolation/child triton triton/triton/core)
+set(folders base memory identity onnxruntime isolation isolation/child triton triton/triton/core)
 file(GLOB core_folders RELATIVE ${NATIVE} ${NATIVE}/core/*)
 foreach(folder IN LISTS folders core_folders)
   string(REGEX REPLACE "/.*" "" part ${folder})

@@ -3,13 +3,13 @@
 #include <span>
 #include <utility>
 
-#include "core/api/identity_backend.h"
 #include "core/api/runtime_handle.h"
 #include "core/ensemble/load_ensemble.h"
 #include "core/model/model.h"
 #include "core/model/model_source.h"
 #include "core/request/guarded.h"
 #include "core/request/histogram.h"
+#include "identity/identity_backend.h"
 #include "nereid/nereid.h"
 #include "onnxruntime/onnxruntime_backend.h"
 

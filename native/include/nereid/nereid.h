@@ -683,7 +683,7 @@ NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backe
 /* The table of a backend that executes models of the built-in backend `name` in a process of their
  * own, one a model, for models of this runtime. It takes what that backend takes, and the
  * parameters `isolation.backend` (the name again), `isolation.child` (the path of the executable
- * nereid-child), and those that docs/isolation.md lists. What happens to a process is logged. */
+ * nereid-child), and those that docs/isolation.md lists. Each end of a process is logged. */
 NRD_API int32_t nrd_backend_isolate(nrd_runtime* runtime, const char* name, uint64_t name_size,
                                     nrd_backend* backend_out, nrd_error* error_out);
 

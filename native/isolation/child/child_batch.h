@@ -31,7 +31,7 @@ class ChildBatch {
   Status Output(uint32_t index, const nrd_tensor& wanted, void** data_out);
   Status Forward(uint32_t index, uint32_t input_index);
   void Computed(int64_t start_ns, int64_t end_ns);
-  // What was made, in the words of the answer.
+  // Everything that was made, in the words of the answer.
   [[nodiscard]] const std::vector<Record>& made() const { return made_; }
 
  private:

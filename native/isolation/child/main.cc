@@ -1,7 +1,7 @@
 // nereid-child: runs one isolated model with a backend of the core.
 #include <string>
 
-#include "core/api/identity_backend.h"
+#include "identity/identity_backend.h"
 #include "isolation/child/child_server.h"
 #include "onnxruntime/onnxruntime_backend.h"
 

@@ -196,7 +196,7 @@ Status Execute(nrd_batch* batch) {
   return StatusFromCallback(code, error, "making the output");
 }
 
-// The parameter `when_opened` is what happens then, as often as the file of `only_after` is there.
+// A parameter says what happens as long as its value is a file.
 int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** model_out,
                   nrd_error* error_out) {
   for (uint64_t i = 0; i < options->parameter_count; ++i) {
@@ -204,6 +204,9 @@ int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** mo
     if (View(options->parameters[i].key) == "dies_with" && access(value.c_str(), F_OK) == 0) {
       std::fputs("no weights in the file\n", stderr);
       _exit(3);
+    }
+    if (View(options->parameters[i].key) == "hangs_with" && access(value.c_str(), F_OK) == 0) {
+      Sleep();
     }
     if (View(options->parameters[i].key) == "fails_with" && access(value.c_str(), F_OK) == 0) {
       return Report(Status::InvalidArgument("the file has no weights"), error_out);

@@ -16,6 +16,15 @@ int Rounds() {
   return wanted == nullptr ? 12 : std::atoi(wanted);
 }
 
+// Sanitizers take more address space than any limit leaves.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr char kMemoryMb[] = "0";
+constexpr bool kHasLimit = false;
+#else
+constexpr char kMemoryMb[] = "256";
+constexpr bool kHasLimit = true;
+#endif
+
 // A client that sends one request after another, and knows each answer.
 class Neighbour {
  public:
@@ -53,7 +62,7 @@ TEST_CASE("a model that dies in any way takes nobody along, and comes back") {
   TestModel second(Isolated(runtime));
   // Scribbling may look like an answer that never ends.
   TestModel victim(Isolated(runtime, {.parameters = {{"isolation_timeout_ms", "300"},
-                                                     {"isolation_memory_mb", "256"},
+                                                     {"isolation_memory_mb", kMemoryMb},
                                                      {"isolation_deaths", "1000000"}}}));
   const Belongings before = CountBelongings();
   {
@@ -62,6 +71,9 @@ TEST_CASE("a model that dies in any way takes nobody along, and comes back") {
     for (int32_t round = 0; round < Rounds(); ++round) {
       for (int32_t i = 1; i < static_cast<int32_t>(Command::kCount); ++i) {
         const auto command = static_cast<Command>(i);
+        if (command == Command::kEatMemory && !kHasLimit) {
+          continue;
+        }
         CommandRequest request(victim, command, 1 + round);
         const int32_t code = request.SubmitAndWait();
         CAPTURE(i);

@@ -169,6 +169,12 @@ TEST_CASE("a model that cannot be opened says why") {
       LoadIsolated(runtime, {.parameters = {{"fails_with", marker.path()}}}, &model);
   CHECK(fails.code() == NRD_INVALID_ARGUMENT);
   CHECK(fails.message() == "the file has no weights");
+  const Status hangs = LoadIsolated(
+      runtime, {.parameters = {{"hangs_with", marker.path()}, {"isolation_load_ms", "50"}}},
+      &model);
+  CHECK(hangs.code() == NRD_UNAVAILABLE);
+  CHECK_MESSAGE(Contains(hangs.message(), "longer than isolation_load_ms"),
+                std::string(hangs.message()));
   const Status none = LoadIsolated(runtime, {.child = "/nowhere/nereid-child"}, &model);
   CHECK(none.code() == NRD_FAILED_PRECONDITION);
   CHECK_MESSAGE(Contains(none.message(), "cannot execute /nowhere/nereid-child"),

@@ -74,8 +74,8 @@ final class ServerMetrics {
       return;
     }
     Map<String, ModelStore.Status> byLabel = new TreeMap<>();
-    repositories.forEach(one ->
-        byLabel.put(MetricsText.label("repository", one.repository()), one));
+    repositories.forEach(
+        one -> byLabel.put(MetricsText.label("repository", one.repository()), one));
     Samples<ModelStore.Status> samples = new Samples<>(text, byLabel);
     samples.gauge(
         "nereid_store_reachable",

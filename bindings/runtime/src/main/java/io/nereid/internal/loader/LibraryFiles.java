@@ -64,7 +64,7 @@ public final class LibraryFiles {
             .filter(Files::isRegularFile);
     return beside.orElseGet(() -> {
       Path unpacked = bundled(CHILD_PROGRAM);
-      // Where the file system takes no such permission, starting it says so.
+      // If the file system takes no such permission, starting it says so.
       unpacked.toFile().setExecutable(true, true);
       return unpacked;
     });

@@ -1,6 +1,6 @@
 // The built-in backend `identity`, which answers with its inputs: for tests and measurements.
-#ifndef NEREID_CORE_API_IDENTITY_BACKEND_H_
-#define NEREID_CORE_API_IDENTITY_BACKEND_H_
+#ifndef NEREID_IDENTITY_IDENTITY_BACKEND_H_
+#define NEREID_IDENTITY_IDENTITY_BACKEND_H_
 
 #include "nereid/nereid.h"
 
@@ -10,4 +10,4 @@ nrd_backend IdentityBackend();
 
 }  // namespace nereid
 
-#endif  // NEREID_CORE_API_IDENTITY_BACKEND_H_
+#endif  // NEREID_IDENTITY_IDENTITY_BACKEND_H_

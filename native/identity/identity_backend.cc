@@ -1,4 +1,4 @@
-#include "core/api/identity_backend.h"
+#include "identity/identity_backend.h"
 
 #include <charconv>
 #include <chrono>
