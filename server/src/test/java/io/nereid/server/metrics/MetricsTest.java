@@ -194,6 +194,23 @@ class MetricsTest {
     assertEquals(0, metrics.value("nereid_sequences_idle_ended_total", ONES));
   }
 
+  @Test
+  void anIsolatedModelTellsOfItsProcess() throws Exception {
+    Model model = nereid().load(identity("ones").isolation("process").build());
+    infer("ones", 1);
+    assertEquals(1, scrape().value("nereid_isolation_up", ONES));
+    assertEquals(0, scrape().value("nereid_isolation_restarts_total", ONES));
+    assertTrue(scrape().value("nereid_isolation_resident_bytes", ONES) > 0);
+    ProcessHandle.of(model.isolationStatistics().orElseThrow().process())
+        .orElseThrow()
+        .destroyForcibly();
+    while (scrape().value("nereid_isolation_restarts_total", ONES) == 0) {
+      Thread.sleep(5);
+    }
+    infer("ones", 1);
+    assertEquals(1, scrape().value("nereid_isolation_up", ONES));
+  }
+
   private ModelSpec limited(String name, GateBackend gate) {
     var limiter =
         new InstanceGroup.RateLimiter(List.of(new InstanceGroup.Resource("R1", false, 1)), 1);
