@@ -259,12 +259,12 @@ final class FileCache {
     } catch (NoSuchFileException | UncheckedIOException e) {
       return; // another process is at it
     }
-    long bytes = blobs.values().stream().mapToLong(one -> (Long) one.get("size")).sum();
     List<Path> unused =
         blobs.keySet().stream()
             .filter(file -> (Integer) blobs.get(file).get("nlink") == 1)
             .sorted(Comparator.comparing(file -> (FileTime) blobs.get(file).get("lastAccessTime")))
             .toList();
+    long bytes = unused.stream().mapToLong(file -> (Long) blobs.get(file).get("size")).sum();
     for (Path file : unused) {
       if (bytes <= byteLimit) {
         return;

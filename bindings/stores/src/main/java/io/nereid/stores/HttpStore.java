@@ -1,6 +1,7 @@
 package io.nereid.stores;
 
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -185,6 +186,9 @@ final class HttpStore {
   }
 
   private static String reason(IOException e) {
+    if (e instanceof ConnectException) {
+      return "the connection is refused"; // without a message of its own
+    }
     return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
   }
 

@@ -51,7 +51,8 @@ final class RemoteModelStore implements ModelStore {
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("nrd-store-", 0).factory());
   private final List<StoreRepository> repositories = new ArrayList<>();
   private HttpClient client; // null: no repository is in a store
-  private OwnedDirectory view; // likewise
+  private OwnedDirectory view; // likewise, as the cache
+  private FileCache cache;
   private volatile boolean closed;
 
   private RemoteModelStore(StoreOptions options) throws IOException {
@@ -86,7 +87,7 @@ final class RemoteModelStore implements ModelStore {
       http.sslContext(trusting(authority.get()));
     }
     client = http.build();
-    FileCache cache = new FileCache(directory(), options.cacheByteLimit());
+    cache = new FileCache(directory(), options.cacheByteLimit());
     view = OwnedDirectory.create(cache.views());
     for (String text : options.repositories()) {
       StoreUrl url = StoreUrl.parse(text);
@@ -190,6 +191,11 @@ final class RemoteModelStore implements ModelStore {
     if (view != null) {
       client.shutdownNow();
       view.close();
+      try {
+        cache.trim();
+      } catch (IOException e) {
+        // Another process will.
+      }
     }
   }
 }

@@ -38,7 +38,7 @@ public final class Seal {
   private static final byte[] HEAD = "NRDSEAL1".getBytes(StandardCharsets.US_ASCII);
   private static final int SALT_BYTES = 16;
   private static final int KEY_BYTES = 32;
-  private static final int CHUNK_BYTES = 1 << 20;
+  private static final int CHUNK_BYTES = 64 << 10;
   private static final int TAG_BYTES = 16;
 
   /** Plain files beside sealed ones are copied up to this size, and are links from there on. */

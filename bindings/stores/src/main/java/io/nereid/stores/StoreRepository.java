@@ -24,7 +24,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 
 /**
  * A repository in a store, and the directory in which it appears: there, each model is a link to a
@@ -97,6 +96,7 @@ final class StoreRepository {
       boolean isKnown = listed != null || cache.savedList(url) != null;
       List<StoredObject> objects = store.list(isKnown ? 2 : HttpStore.TRIES);
       cache.saveList(url, objects);
+      cache.trim();
       take(objects);
       if (failedLooks > 0) {
         LOGGER.log(Level.INFO, "{0} can be reached again", url);
@@ -233,7 +233,6 @@ final class StoreRepository {
       waiting.putIfAbsent(model, "is being fetched from " + url);
       build(model, wanted);
       waiting.remove(model);
-      cache.trim();
       return CompletableFuture.completedFuture(null);
     } catch (IOException e) {
       String why = "waits for " + url + ": " + e.getMessage();
@@ -252,8 +251,7 @@ final class StoreRepository {
       }
     }
     Map<String, String> digests = known;
-    Supplier<Path> fresh = () -> trees.resolve(model + "-" + treeCount.incrementAndGet());
-    Path tree = fresh.get();
+    Path tree = trees.resolve(model + "-" + treeCount.incrementAndGet());
     Path[] contents = new Path[wanted.size()];
     long bytes = 0;
     for (int i = 0; i < contents.length; i++) {
@@ -261,20 +259,8 @@ final class StoreRepository {
       contents[i] = one.isDirectory() ? null : cache.find(url, one, digest(digests, one));
       bytes += one.isDirectory() || contents[i] != null ? 0 : one.size();
     }
-    long before = wantedBytes.addAndGet(bytes);
-    AtomicLong came = new AtomicLong();
-    try {
-      Parallel.each(
-          contents.length,
-          i -> {
-            StoredObject one = wanted.get(i);
-            if (!one.isDirectory() && contents[i] == null) {
-              contents[i] = cache.fetch(store, url, one, digest(digests, one), doneBytes);
-            }
-          });
-    } catch (IOException e) {
-      wantedBytes.addAndGet(-Math.max(0, Math.min(bytes, before - doneBytes.get())));
-      throw e;
+    if (bytes > 0) {
+      fetchMissing(wanted, contents, digests, bytes);
     }
     for (int i = 0; i < contents.length; i++) {
       String key = wanted.get(i).key();
@@ -294,6 +280,25 @@ final class StoreRepository {
     Path older = replaced.put(model, models.resolve(old).normalize());
     if (older != null && !older.getFileName().toString().startsWith("empty")) {
       OwnedDirectory.delete(older);
+    }
+  }
+
+  private void fetchMissing(
+      List<StoredObject> wanted, Path[] contents, Map<String, String> digests, long bytes)
+      throws IOException {
+    long before = wantedBytes.addAndGet(bytes);
+    try {
+      Parallel.each(
+          contents.length,
+          i -> {
+            StoredObject one = wanted.get(i);
+            if (!one.isDirectory() && contents[i] == null) {
+              contents[i] = cache.fetch(store, url, one, digest(digests, one), doneBytes);
+            }
+          });
+    } catch (IOException e) {
+      wantedBytes.addAndGet(-Math.max(0, Math.min(bytes, before - doneBytes.get())));
+      throw e;
     }
   }
 

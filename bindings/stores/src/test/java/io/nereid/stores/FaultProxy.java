@@ -46,6 +46,7 @@ final class FaultProxy implements AutoCloseable {
   private final Random random;
   private volatile int perMille;
   private volatile boolean failObjects;
+  private volatile String lastHead = "";
   private volatile Fault always = Fault.NONE;
   private volatile long silenceMs = 3_000;
 
@@ -63,6 +64,11 @@ final class FaultProxy implements AutoCloseable {
 
   int requests() {
     return requests.get();
+  }
+
+  /** The head of the last request. */
+  String lastHead() {
+    return lastHead;
   }
 
   int faults() {
@@ -118,6 +124,7 @@ final class FaultProxy implements AutoCloseable {
           return;
         }
         requests.incrementAndGet();
+        lastHead = head;
         boolean list = head.startsWith("GET") && head.contains("list-type=2");
         byte[] answer = ask(head);
         if (!answer(client, head, answer, list)) {

@@ -35,6 +35,12 @@ final class S3Server implements AutoCloseable {
     return new S3Server(newContext(), signed().endpoint(URI.create("http://127.0.0.1:0")));
   }
 
+  /** One that asks nobody who he is. */
+  static S3Server startOpen() throws Exception {
+    S3Proxy.Builder open = S3Proxy.builder().awsAuthentication(AuthenticationType.NONE, "", "");
+    return new S3Server(newContext(), open.endpoint(URI.create("http://127.0.0.1:0")));
+  }
+
   /** One that speaks TLS with the certificate in a key store. */
   static S3Server startTls(Path keyStore, String password) throws Exception {
     return new S3Server(

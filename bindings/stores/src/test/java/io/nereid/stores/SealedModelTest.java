@@ -105,7 +105,7 @@ class SealedModelTest {
       opened.release().run();
       Path file = sealed.resolve("1/f.sealed");
       byte[] bytes = Files.readAllBytes(file);
-      int chunk = (1 << 20) + 16;
+      int chunk = (64 << 10) + 16;
       int[] ends = {24 + chunk, bytes.length - 1, bytes.length};
       for (int end : ends) {
         byte[] changed = java.util.Arrays.copyOf(bytes, Math.min(end, bytes.length));
