@@ -87,7 +87,7 @@ int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
 
 nrd_backend IsolatedBackend(const LogTarget* log, const nrd_backend& inner) {
   return {.struct_size = sizeof(nrd_backend),
-          .flags = inner.flags & NRD_BACKEND_OUTPUT_PER_INPUT,
+          .flags = inner.flags & (NRD_BACKEND_OUTPUT_PER_INPUT | NRD_BACKEND_FREE_OUTPUTS),
           .context = const_cast<LogTarget*>(log),
           .open_model = OpenModel,
           .describe = Describe,
