@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -48,8 +49,8 @@ final class StoreRepository {
   private final Map<String, List<StoredObject>> built = new ConcurrentHashMap<>();
   private final Map<String, Path> replaced = new ConcurrentHashMap<>();
   private final Map<String, String> waiting = new ConcurrentHashMap<>();
-  private final AtomicLong wantedBytes = new AtomicLong();
-  private final AtomicLong doneBytes = new AtomicLong();
+  private final Map<String, Pending> pending = new HashMap<>(); // guarded by itself
+  private long fetchedBytes; // of fetches that have ended; guarded likewise
   private final AtomicLong treeCount = new AtomicLong();
 
   /** The objects by model; null: the store was never asked. One thread at a time writes it. */
@@ -57,6 +58,14 @@ final class StoreRepository {
 
   private volatile int failedLooks;
   private long nextLookNs; // guarded by this
+
+  /**
+   * A model that is being fetched.
+   *
+   * @param bytes that it lacked at first
+   * @param came of these
+   */
+  private record Pending(long bytes, AtomicLong came) {}
 
   /**
    * A repository that appears below a directory.
@@ -80,9 +89,17 @@ final class StoreRepository {
   }
 
   ModelStore.Status status() {
-    long waits = Math.max(0, wantedBytes.get() - doneBytes.get());
+    long done;
+    long left = 0;
+    synchronized (pending) {
+      done = fetchedBytes;
+      for (Pending one : pending.values()) {
+        done += one.came.get();
+        left += Math.max(0, one.bytes - one.came.get());
+      }
+    }
     return new ModelStore.Status(
-        url, failedLooks == 0, doneBytes.get(), waits, store.faults(), Map.copyOf(waiting));
+        url, failedLooks == 0, done, left, store.faults(), Map.copyOf(waiting));
   }
 
   // ---- The list --------------------------------------------------------------------------------
@@ -286,19 +303,25 @@ final class StoreRepository {
   private void fetchMissing(
       List<StoredObject> wanted, Path[] contents, Map<String, String> digests, long bytes)
       throws IOException {
-    long before = wantedBytes.addAndGet(bytes);
+    String model = wanted.getFirst().model();
+    Pending mine = new Pending(bytes, new AtomicLong());
+    synchronized (pending) {
+      pending.put(model, mine);
+    }
     try {
       Parallel.each(
           contents.length,
           i -> {
             StoredObject one = wanted.get(i);
             if (!one.isDirectory() && contents[i] == null) {
-              contents[i] = cache.fetch(store, url, one, digest(digests, one), doneBytes);
+              contents[i] = cache.fetch(store, url, one, digest(digests, one), mine.came);
             }
           });
-    } catch (IOException e) {
-      wantedBytes.addAndGet(-Math.max(0, Math.min(bytes, before - doneBytes.get())));
-      throw e;
+    } finally {
+      synchronized (pending) {
+        pending.remove(model);
+        fetchedBytes += mine.came.get();
+      }
     }
   }
 

@@ -64,6 +64,8 @@ class S3RepositoryTest {
           nereid.models().stream().map(one -> one.name()).toList());
       assertTrue(Fixture.answers(nereid, "a"));
       assertEquals(3, nereid.model("b").version());
+      // The configurations are the same, and fetched once.
+      assertEquals(0, nereid.repository().options().store().status().getFirst().waitingBytes());
       assertEquals(ModelState.READY, nereid.model("simple").state());
     }
   }
