@@ -134,8 +134,9 @@ final class FileCache {
       Map<String, String> headers = readParts(store, object, partial, parts, done);
       Hashes hashes = Hashes.of(partial);
       String wrong = mismatch(object, sha256, hashes, headers);
-      // Content that comes twice is what the store has, and its ETag no checksum of it.
-      boolean isSame = before.equals(hashes.sha256()) && wrong.equals("ETag");
+      // Content that comes twice is what a store has whose ETags never were checksums.
+      boolean isSame =
+          before.equals(hashes.sha256()) && wrong.equals("ETag") && !store.etagsAreDigests;
       if (wrong.isEmpty() || isSame) {
         Path blob = root.resolve("blobs", hashes.sha256());
         partial.toFile().setReadOnly();
@@ -143,6 +144,7 @@ final class FileCache {
         Files.deleteIfExists(parts);
         write(root.resolve("refs", ref), hashes.sha256());
         if (object.etag().equals(hashes.md5())) {
+          store.etagsAreDigests = true;
           write(root.resolve("refs", md5Ref(hashes.md5(), object.size())), hashes.sha256());
         }
         return blob;
