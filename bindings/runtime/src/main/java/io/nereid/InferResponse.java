@@ -91,7 +91,7 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     }
     enter();
     try {
-      return earlier == null ? slot.content().responseValues() : earlier.parameters();
+      return earlier == null ? StreamedResponse.values(slot) : earlier.parameters();
     } finally {
       exit();
     }

@@ -310,23 +310,6 @@ public final class RequestContent {
     tracer = listener;
   }
 
-  /**
-   * The values of a response: those of the backend, and an ensemble's tell the sequence of the
-   * request, as Triton's do.
-   */
-  public Map<String, Object> responseValues() {
-    Map<String, Object> values = signature.takesValues() ? record.responseValues() : Map.of();
-    if (sequence == null || signature.spec().ensemble().isEmpty()) {
-      return values;
-    }
-    Map<String, Object> all = new LinkedHashMap<>(values);
-    SequenceId id = sequence.id();
-    all.put("sequence_id", id.name().isEmpty() ? (Object) id.number() : id.name());
-    all.put("sequence_start", record.isMarked(RequestRecord.SEQUENCE_START));
-    all.put("sequence_end", record.isMarked(RequestRecord.SEQUENCE_END));
-    return all;
-  }
-
   /** Its part in a sequence; null: it belongs to none. */
   SequencePart sequence() {
     return sequence;

@@ -2,6 +2,8 @@ package io.nereid.internal.request;
 
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.model.SequenceId;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntPredicate;
 
@@ -64,5 +66,14 @@ final class SequencePart {
   /** Gives up on the request where it went. */
   boolean cancel(int bit) {
     return cancelThere.test(bit);
+  }
+
+  /** Adds the sequence to the values of a response. */
+  Map<String, Object> addTo(Map<String, Object> values, RequestRecord record) {
+    Map<String, Object> all = new LinkedHashMap<>(values);
+    all.put("sequence_id", id.name().isEmpty() ? (Object) id.number() : id.name());
+    all.put("sequence_start", record.isMarked(RequestRecord.SEQUENCE_START));
+    all.put("sequence_end", record.isMarked(RequestRecord.SEQUENCE_END));
+    return all;
   }
 }

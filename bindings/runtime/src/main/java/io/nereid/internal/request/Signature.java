@@ -1,6 +1,7 @@
 package io.nereid.internal.request;
 
 import io.nereid.internal.Checks;
+import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.TensorRecord;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
@@ -12,6 +13,7 @@ import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /** A model's inputs and outputs, prepared for looking things up while requests run. */
 public final class Signature {
@@ -71,6 +73,15 @@ public final class Signature {
   /** True if responses may have values besides outputs. */
   public boolean answersValues() {
     return takesValues || spec.ensemble().isPresent();
+  }
+
+  /**
+   * The values of a response: those of the backend, and an ensemble's tell the sequence of the
+   * request, as Triton's do.
+   */
+  Map<String, Object> responseValues(RequestRecord record, SequencePart sequence) {
+    Map<String, Object> values = takesValues ? record.responseValues() : Map.of();
+    return sequence == null || spec.ensemble().isEmpty() ? values : sequence.addTo(values, record);
   }
 
   public NameTable outputs() {

@@ -40,7 +40,7 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
     int status = slot.record().status();
     boolean failed = outputs.count() == 0 && status != StatusCode.OK.number();
     failure = failed ? slot.record().failure(status) : null;
-    parameters = pool.signature().answersValues() ? slot.content().responseValues() : Map.of();
+    parameters = values(slot);
     tensors = new Tensor[pool.signature().outputs().size()];
     buffers = new long[outputs.count()];
     for (int i = 0; i < buffers.length; i++) {
@@ -56,6 +56,12 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
         buffers[i] = output.buffer();
       }
     }
+  }
+
+  /** The values of a response to the slot's request, besides outputs. */
+  public static Map<String, Object> values(Slot slot) {
+    Signature signature = slot.pool().signature();
+    return signature.responseValues(slot.record(), slot.content().sequence());
   }
 
   /** From now on the buffers belong to this, no longer to the outputs it was made of. */
