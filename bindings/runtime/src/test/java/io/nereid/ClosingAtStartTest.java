@@ -55,7 +55,7 @@ class ClosingAtStartTest {
         new Handler() {
           @Override
           public void publish(LogRecord line) {
-            if (line.getMessage().contains("objective for model")) {
+            if (line.getMessage().contains("which is in no repository")) {
               throw error;
             }
           }
