@@ -97,12 +97,14 @@ class ObjectiveTest extends RuntimeTest {
     for (int i = 0; i < 20; i++) {
       roundTrip(model, i);
     }
-    try (InferRequest request =
-        model.newRequest().input("IN", row(1)).deadline(Duration.ofMillis(5))) {
-      assertFails(StatusCode.DEADLINE_EXCEEDED, request::infer);
+    // On a busy machine a deadline may pass before anybody looks at it.
+    for (int i = 0; i < 50 && objective(model).refusedDeadline() == 0; i++) {
+      try (InferRequest request =
+          model.newRequest().input("IN", row(1)).deadline(Duration.ofMillis(5))) {
+        assertFails(StatusCode.DEADLINE_EXCEEDED, request::infer);
+      }
     }
-    ObjectiveStatistics figures = objective(model);
-    assertEquals(1, figures.refusedDeadline());
+    assertEquals(1, objective(model).refusedDeadline());
     assertEquals(20, model.statistics().executionCount());
   }
 
