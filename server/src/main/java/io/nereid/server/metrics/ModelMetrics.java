@@ -93,7 +93,7 @@ final class ModelMetrics {
     text.gauge("nereid_model_state", "1 for the state that a version of a model is in");
     models.forEach(model ->
         text.sample(
-            MetricsText.sorted(labels(model), MetricsText.label("state", model.state().name())),
+            MetricsText.labels(labels(model), MetricsText.label("state", model.state().name())),
             1));
   }
 
@@ -127,17 +127,21 @@ final class ModelMetrics {
     return new Samples<>(text, found);
   }
 
+  private void failures(String labels, String reason, long count) {
+    text.sample(MetricsText.sorted(labels, MetricsText.label("reason", reason)), count);
+  }
+
   private void counts() {
     all.counter(
         "nv_inference_request_success",
         "Inference requests that were answered",
         figures -> figures.success().count());
     text.counter("nv_inference_request_failure", "Inference requests that failed, by the reason");
-    all.each((figures, samples) -> {
-      samples.accept(MetricsText.label("reason", "REJECTED"), figures.failRejected());
-      samples.accept(MetricsText.label("reason", "CANCELED"), figures.failCancelled());
-      samples.accept(MetricsText.label("reason", "BACKEND"), figures.failBackend());
-      samples.accept(MetricsText.label("reason", "OTHER"), figures.failOther());
+    all.figures().forEach((labels, figures) -> {
+      failures(labels, "REJECTED", figures.failRejected());
+      failures(labels, "CANCELED", figures.failCancelled());
+      failures(labels, "BACKEND", figures.failBackend());
+      failures(labels, "OTHER", figures.failOther());
     });
     all.counter(
         "nv_inference_count",

@@ -41,6 +41,6 @@ record Samples<F>(MetricsText text, Map<String, F> figures) {
     figures.forEach((labels, some) ->
         write.accept(
             some,
-            (label, value) -> text.sample(MetricsText.sorted(labels, label), value.doubleValue())));
+            (label, value) -> text.sample(MetricsText.labels(labels, label), value.doubleValue())));
   }
 }
