@@ -137,12 +137,13 @@ final class ModelMetrics {
         "Inference requests that were answered",
         figures -> figures.success().count());
     text.counter("nv_inference_request_failure", "Inference requests that failed, by the reason");
-    all.figures().forEach((labels, figures) -> {
-      failures(labels, "REJECTED", figures.failRejected());
-      failures(labels, "CANCELED", figures.failCancelled());
-      failures(labels, "BACKEND", figures.failBackend());
-      failures(labels, "OTHER", figures.failOther());
-    });
+    all.figures()
+        .forEach((labels, figures) -> {
+          failures(labels, "REJECTED", figures.failRejected());
+          failures(labels, "CANCELED", figures.failCancelled());
+          failures(labels, "BACKEND", figures.failBackend());
+          failures(labels, "OTHER", figures.failOther());
+        });
     all.counter(
         "nv_inference_count",
         "Inferences: the elements of all batches that were executed",
