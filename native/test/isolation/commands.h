@@ -1,4 +1,4 @@
-// What a request tells the backend of a commanded child: its first two elements.
+// The first two elements of a request tell the backend of a commanded child what to do.
 #ifndef NEREID_TEST_ISOLATION_COMMANDS_H_
 #define NEREID_TEST_ISOLATION_COMMANDS_H_
 

@@ -10,7 +10,7 @@
 namespace nereid::test {
 namespace {
 
-// Of each command; NEREID_ISOLATION_ROUNDS=200 is for a long run.
+// The rounds of each command; NEREID_ISOLATION_ROUNDS=200 makes a long run.
 int Rounds() {
   const char* const wanted = std::getenv("NEREID_ISOLATION_ROUNDS");
   return wanted == nullptr ? 12 : std::atoi(wanted);
@@ -81,8 +81,9 @@ TEST_CASE("a model that dies in any way takes nobody along, and comes back") {
         if (command < Command::kFail) {
           CHECK(code == NRD_UNAVAILABLE);
         }
-        // What writes over its answer may have it lost, refused or changed, and the next may find
-        // a process that is about to be killed for it, or one that tells of more than was asked.
+        // An answer that the child writes over may be lost, refused or changed, and the next
+        // request may find a process that is about to be killed for it, or that tells more than was
+        // asked.
         TestRequest next(victim, 1, -7);
         int32_t after = next.SubmitAndWait();
         for (int tries = 0; command > Command::kFail && after != NRD_OK && tries < 3; ++tries) {

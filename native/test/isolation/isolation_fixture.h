@@ -1,4 +1,4 @@
-// What the tests of isolated models share.
+// The tests of isolated models share these.
 #ifndef NEREID_TEST_ISOLATION_FIXTURE_H_
 #define NEREID_TEST_ISOLATION_FIXTURE_H_
 
@@ -23,7 +23,7 @@ Status LoadIsolated(TestRuntime& runtime, const IsolationSettings& settings, nrd
 nrd_model* Isolated(TestRuntime& runtime, const IsolationSettings& settings = {});
 
 nrd_isolation_stats IsolationStats(TestModel& model);
-// How the last process ended.
+// Tells how the last process ended.
 std::string LastEnd(TestModel& model);
 
 // A request whose first row is a command.

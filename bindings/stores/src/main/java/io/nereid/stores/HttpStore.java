@@ -65,7 +65,7 @@ final class HttpStore {
   private final AtomicLong faults = new AtomicLong();
   private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
 
-  /** Whether an object's ETag was found to be the MD5 of its content. */
+  /** True once an object's ETag was found to be the MD5 of its content. */
   volatile boolean etagsAreDigests;
 
   /** The time that the store's clock is ahead of this machine's. */

@@ -293,7 +293,7 @@ final class StoreRepository {
     Path old = Files.readSymbolicLink(models.resolve(model));
     link(model, tree);
     built.put(model, wanted);
-    // Who reads the old tree now has until the next one comes.
+    // A load that reads the old tree has time until the next one comes.
     Path older = replaced.put(model, models.resolve(old).normalize());
     if (older != null && !older.getFileName().toString().startsWith("empty")) {
       OwnedDirectory.delete(older);

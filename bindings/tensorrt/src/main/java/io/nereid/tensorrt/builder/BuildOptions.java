@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** How an engine is built; {@link Builder} says what each of these means. */
+/** The options of an engine's build; {@link Builder} says what each of these means. */
 public record BuildOptions(
     Set<Precision> precisions,
     boolean best,

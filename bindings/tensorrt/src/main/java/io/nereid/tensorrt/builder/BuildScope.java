@@ -9,8 +9,8 @@ import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.INoCopy;
 
 /**
- * What is made for a build. TensorRT reads weights where they are until the build is over, so
- * whoever owns what a network refers to must live as long.
+ * The objects that a build makes. TensorRT reads weights where they are until the build is over, so
+ * the owner of what a network refers to must live as long.
  */
 public final class BuildScope implements AutoCloseable {
 
