@@ -13,7 +13,9 @@ Status OutputMaker::Describe(uint32_t index, int64_t rows, const nrd_tensor& wan
   const TensorSpec& spec = config_.outputs[index];
   const bool fits = rows == kAnyShape || ShapeFits(spec.BackendDims(), config_.batched(), rows,
                                                    wanted.rank, wanted.shape);
-  NRD_RETURN_IF_ERROR(CheckSpec(index, rows, fits, wanted));
+  if (wanted.datatype != spec.datatype || wanted.rank > NRD_MAX_RANK || !fits) [[unlikely]] {
+    NRD_RETURN_IF_ERROR(CheckUndeclared(index, rows, fits, wanted));
+  }
   uint64_t byte_size = wanted.byte_size;
   if (wanted.datatype != NRD_TYPE_BYTES) {
     NRD_RETURN_IF_ERROR(TensorByteSize(wanted.datatype, wanted.rank, wanted.shape, &byte_size));
@@ -36,8 +38,8 @@ Status OutputMaker::Describe(uint32_t index, int64_t rows, const nrd_tensor& wan
   return Status();
 }
 
-Status OutputMaker::CheckSpec(uint32_t index, int64_t rows, bool fits,
-                              const nrd_tensor& wanted) const {
+Status OutputMaker::CheckUndeclared(uint32_t index, int64_t rows, bool fits,
+                                    const nrd_tensor& wanted) const {
   const TensorSpec& spec = config_.outputs[index];
   const bool is_type = IsDataType(wanted.datatype);
   const bool is_free = IsFree(index);

@@ -49,7 +49,8 @@ class OutputMaker {
  private:
   // Whether the backend may leave it out, and may choose its datatype and shape.
   [[nodiscard]] bool IsFree(uint32_t index) const;
-  Status CheckSpec(uint32_t index, int64_t rows, bool fits, const nrd_tensor& wanted) const;
+  // An output that is not as the configuration declares it: a failure, unless it is free.
+  Status CheckUndeclared(uint32_t index, int64_t rows, bool fits, const nrd_tensor& wanted) const;
 
   const ModelConfig& config_;
   BufferPool& pool_;
