@@ -80,6 +80,8 @@ public final class Main implements Runnable {
     System.getProperties().putIfAbsent("java.util.logging.manager", KeptLogManager.class.getName());
     // No option has such a type, and to look for their ways to read text loads a hundred classes.
     System.getProperties().putIfAbsent("picocli.converters.excludes", "java\\.(sql|time)\\..*");
+    // The command reads nothing by Java's serialization, so that the JVM may refuse all of it.
+    System.getProperties().putIfAbsent("helidon.serialFilter.missing.action", "configure");
     PrintWriter out = new PrintWriter(System.out, true);
     System.exit(run(args, System.getenv(), out, new PrintWriter(System.err, true)));
   }

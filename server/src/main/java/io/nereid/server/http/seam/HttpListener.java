@@ -87,6 +87,7 @@ public final class HttpListener {
     try {
       PollerStart.await();
       checkFree(address, port);
+      leaveSerializationAlone();
       AcceptedChannels accepted = new AcceptedChannels();
       Selector selector =
           new Selector(context, observers, accepted, tls.map(TlsSettings::open).orElse(null));
@@ -120,6 +121,16 @@ public final class HttpListener {
     } catch (RuntimeException | Error e) {
       context.watch().close();
       throw e;
+    }
+  }
+
+  /**
+   * Keeps Helidon from setting the JVM's filter for Java's serialization, which would refuse all
+   * that the program around the server reads, and from refusing to start beside another filter.
+   */
+  private static void leaveSerializationAlone() {
+    for (String event : new String[] {"missing", "failure"}) {
+      System.getProperties().putIfAbsent("helidon.serialFilter." + event + ".action", "ignore");
     }
   }
 
