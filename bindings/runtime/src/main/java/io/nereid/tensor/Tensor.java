@@ -7,6 +7,7 @@ import io.nereid.types.Shapes;
 import java.lang.foreign.MemorySegment;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -243,6 +244,11 @@ public final class Tensor extends TensorElements {
       segment = known;
     }
     return known;
+  }
+
+  /** A little-endian view of the {@linkplain #segment memory}, of 2 GiB at most. */
+  public ByteBuffer byteBuffer() {
+    return segment().asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
   }
 
   private void checkOpen() {

@@ -1,0 +1,167 @@
+package io.nereid.flink;
+
+import io.nereid.types.DataType;
+import io.nereid.types.HalfPrecision;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import org.apache.flink.table.data.ArrayData;
+import org.apache.flink.table.data.DecimalData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.data.StringData;
+import org.apache.flink.table.data.TimestampData;
+import org.apache.flink.table.types.logical.ArrayType;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.LogicalTypeRoot;
+import org.apache.flink.table.types.logical.RowType;
+
+/** Makes tensors of the values of an input column. One thread at a time calls it. */
+final class InputColumn {
+
+  private static final int INITIAL_BYTES = 256;
+
+  private final Column column;
+  private final TensorInfo tensor;
+  private final RowData.FieldGetter field;
+  private final boolean isBinary; // the bytes of a value are the tensor's elements
+  private ByteBuffer bytes;
+
+  InputColumn(Column column, int index, TensorInfo tensor) {
+    this.column = column;
+    this.tensor = tensor;
+    field = RowData.createFieldGetter(column.type().copy(true), index);
+    LogicalTypeRoot element = column.element().getTypeRoot();
+    if (!DataTypes.inputs(element).contains(tensor.dataType())) {
+      throw new IllegalArgumentException(
+          "column '%s' is %s and input '%s' %s: expected a type without loss, see CAST"
+              .formatted(
+                  column.name(),
+                  column.type().asSummaryString(),
+                  tensor.name(),
+                  tensor.dataType()));
+    }
+    isBinary =
+        tensor.dataType() != DataType.BYTES
+            && (element == LogicalTypeRoot.BINARY || element == LogicalTypeRoot.VARBINARY);
+  }
+
+  /** Returns the tensor of a row; null if the column is NULL there. */
+  TensorValue value(RowData row) {
+    Object value = field.getFieldOrNull(row);
+    if (value == null) {
+      return null;
+    }
+    long[] dims = new long[column.rank() + (isBinary ? 1 : 0)];
+    Arrays.fill(dims, -1);
+    bytes = ByteBuffer.allocate(INITIAL_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+    append(value, column.type(), dims, 0);
+    return new TensorValue(
+        tensor.name(), tensor.dataType(), Shape.ofInput(tensor, dims), bytes.flip());
+  }
+
+  private void append(Object value, LogicalType type, long[] dims, int depth) {
+    if (value == null) {
+      throw new IllegalArgumentException(
+          "column '" + column.name() + "' has a NULL inside: expected a value for each element");
+    }
+    if (value instanceof ArrayData array) {
+      enter(array.size(), dims, depth);
+      appendArray(array, ((ArrayType) type).getElementType(), dims, depth + 1);
+    } else if (value instanceof RowData row) {
+      RowType rowType = (RowType) type;
+      enter(row.getArity(), dims, depth);
+      for (int i = 0; i < row.getArity(); i++) {
+        LogicalType nullable = rowType.getTypeAt(i).copy(true);
+        append(
+            RowData.createFieldGetter(nullable, i).getFieldOrNull(row), nullable, dims, depth + 1);
+      }
+    } else if (isBinary) {
+      byte[] elements = (byte[]) value;
+      enter(elements.length, dims, depth);
+      room(elements.length).put(elements);
+    } else {
+      put(value);
+    }
+  }
+
+  /** Arrays of equal sizes make a tensor. */
+  private void enter(int size, long[] dims, int depth) {
+    if (dims[depth] >= 0 && dims[depth] != size) {
+      throw new IllegalArgumentException(
+          "column '%s' has arrays of %d and of %d elements: expected equal sizes"
+              .formatted(column.name(), dims[depth], size));
+    }
+    dims[depth] = size;
+  }
+
+  private void appendArray(ArrayData array, LogicalType element, long[] dims, int depth) {
+    if (tensor.dataType() == DataType.FP32 && element.is(LogicalTypeRoot.FLOAT)) {
+      ByteBuffer to = room(Math.multiplyExact(array.size(), Float.BYTES));
+      for (int i = 0; i < array.size(); i++) {
+        if (array.isNullAt(i)) {
+          append(null, element, dims, depth);
+        }
+        to.putFloat(array.getFloat(i));
+      }
+      return;
+    }
+    ArrayData.ElementGetter getter = ArrayData.createElementGetter(element.copy(true));
+    for (int i = 0; i < array.size(); i++) {
+      append(getter.getElementOrNull(array, i), element, dims, depth);
+    }
+    fillEmpty(array.size(), dims, depth);
+  }
+
+  /** An empty array tells nothing of the arrays in it. */
+  private static void fillEmpty(int size, long[] dims, int depth) {
+    if (size == 0) {
+      for (int i = depth; i < dims.length; i++) {
+        dims[i] = Math.max(dims[i], 0);
+      }
+    }
+  }
+
+  private void put(Object value) {
+    switch (tensor.dataType()) {
+      case BOOL -> room(1).put((byte) ((Boolean) value ? 1 : 0));
+      case INT8 -> room(1).put((byte) integer(value, Byte.MIN_VALUE, Byte.MAX_VALUE));
+      case UINT8 -> room(1).put((byte) integer(value, 0, 0xFF));
+      case INT16 -> room(2).putShort((short) integer(value, Short.MIN_VALUE, Short.MAX_VALUE));
+      case UINT16 -> room(2).putShort((short) integer(value, 0, 0xFFFF));
+      case INT32 -> room(4).putInt((int) integer(value, Integer.MIN_VALUE, Integer.MAX_VALUE));
+      case UINT32 -> room(4).putInt((int) integer(value, 0, 0xFFFF_FFFFL));
+      case INT64 -> room(8).putLong(integer(value, Long.MIN_VALUE, Long.MAX_VALUE));
+      case UINT64 -> room(8).putLong(integer(value, 0, Long.MAX_VALUE));
+      case FP16, BF16 -> room(2).putShort(HalfPrecision.ofFloat(tensor.dataType(), (Float) value));
+      case FP32 -> room(4).putFloat(number(value).floatValue());
+      case FP64 -> room(8).putDouble(number(value).doubleValue());
+      case BYTES -> {
+        byte[] text = value instanceof StringData string ? string.toBytes() : (byte[]) value;
+        room(Integer.BYTES + text.length).putInt(text.length).put(text);
+      }
+    }
+  }
+
+  private long integer(Object value, long low, long high) {
+    long integer =
+        value instanceof TimestampData time ? time.getMillisecond() : ((Number) value).longValue();
+    if (integer < low || integer > high) {
+      throw new IllegalArgumentException(
+          "column '%s' has %d: expected %d to %d for %s"
+              .formatted(column.name(), integer, low, high, tensor.dataType()));
+    }
+    return integer;
+  }
+
+  private static Number number(Object value) {
+    return value instanceof DecimalData decimal ? decimal.toBigDecimal() : (Number) value;
+  }
+
+  private ByteBuffer room(int byteSize) {
+    if (bytes.remaining() < byteSize) {
+      int grown = Math.max(2 * bytes.capacity(), Math.addExact(bytes.position(), byteSize));
+      bytes = ByteBuffer.allocate(grown).order(ByteOrder.LITTLE_ENDIAN).put(bytes.flip());
+    }
+    return bytes;
+  }
+}
