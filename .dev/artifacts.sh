@@ -22,7 +22,7 @@ artifacts_put() {
   artifact_put pom.xml nereid-parent .pom
   artifact_put dist/bom/pom.xml nereid-bom .pom
   artifact_put dist/tensorrt-11/pom.xml nereid-tensorrt-11 .pom
-  for module in bindings/types proto bindings/client tools/perf bindings/runtime bindings/stores bindings/tensorrt integrations/micrometer integrations/spring-boot-starter integrations/text integrations/opentelemetry integrations/images integrations/junit benchmarks/jmh server; do
+  for module in bindings/types proto bindings/client tools/perf bindings/runtime bindings/stores bindings/tensorrt integrations/flink integrations/micrometer integrations/spring-boot-starter integrations/text integrations/opentelemetry integrations/images integrations/junit benchmarks/jmh server; do
     artifact=nereid-${module##*/}
     name=$module/target/$artifact-$version
     # Beside nereid-server.jar, which the launcher starts.
@@ -63,7 +63,6 @@ embed_example() {
 
 # Runs the samples with the artifacts that are built, and looks at what they print.
 embed_run() {
-  artifacts_put
   local said want='[2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32]'
   embed_local_repository "$root/build/embed-m2"
   said=$(embed_example embed compile exec:exec) || die "examples/embed failed: $said"
@@ -83,7 +82,7 @@ embed_run() {
 }
 
 # The modules that programs depend on, for Maven's --projects; with --also-make all that they need.
-install_modules=dist/bom,bindings/runtime,bindings/stores,bindings/tensorrt,integrations/micrometer,integrations/spring-boot-starter,integrations/text,integrations/opentelemetry,integrations/images,integrations/junit,benchmarks/jmh,bindings/client,server
+install_modules=dist/bom,bindings/runtime,bindings/stores,bindings/tensorrt,integrations/flink,integrations/micrometer,integrations/spring-boot-starter,integrations/text,integrations/opentelemetry,integrations/images,integrations/junit,benchmarks/jmh,bindings/client,server
 
 # What a program pastes to depend on the artifacts that are installed.
 install_hint() {
@@ -165,10 +164,15 @@ POM
   say "README.md's project: $said"
 }
 
-# Options are Maven's, such as -Paarch64.
-cmd_embed() {
+# Builds the artifacts and puts them into their directory. Options are Maven's, such as -Paarch64.
+artifacts_build() {
   require "${tools_build[@]}"
   run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip -Partifacts \
     --projects "$install_modules" --also-make package "$@" >&2
+  artifacts_put
+}
+
+cmd_embed() {
+  artifacts_build "$@"
   embed_run
 }

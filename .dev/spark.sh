@@ -4,8 +4,7 @@
 
 # Builds the example, with the artifacts as they are built now, and runs the goals given.
 spark_maven() {
-  dist_build
-  artifacts_put
+  artifacts_build
   embed_local_repository "$root/build/spark-m2"
   rm -rf "$root/integrations/spark/scoring/target" # jars of other versions would go to the executors, too
   maven_in "$root/integrations/spark" --no-transfer-progress \
