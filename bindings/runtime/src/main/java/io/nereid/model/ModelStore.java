@@ -102,6 +102,11 @@ public interface ModelStore extends AutoCloseable {
     return false;
   }
 
+  /** Says in words how far fetching is, and about how long the rest takes; empty: none goes on. */
+  default String progress() {
+    return "";
+  }
+
   /** The state of each repository in an object store. */
   default List<Status> status() {
     return List.of();

@@ -53,6 +53,7 @@ final class RemoteModelStore implements ModelStore {
   private HttpClient client; // null: no repository is in a store
   private OwnedDirectory view; // likewise, as the cache
   private FileCache cache;
+  private volatile String progress = "";
   private volatile boolean closed;
 
   private RemoteModelStore(StoreOptions options) throws IOException {
@@ -69,7 +70,7 @@ final class RemoteModelStore implements ModelStore {
       }
       return made;
     } catch (IOException e) {
-      throw new NereidException(StatusCode.INVALID_ARGUMENT, e.getMessage(), e);
+      throw new NereidException(StatusCode.INVALID_ARGUMENT, e.getMessage());
     }
   }
 
@@ -119,22 +120,26 @@ final class RemoteModelStore implements ModelStore {
   private void tellProgress() {
     try {
       long before = 0;
+      long speed = 0;
       for (int tick = 0; !closed; tick++) {
         Thread.sleep(TICK_MS);
         List<Status> all = status();
         long done = all.stream().mapToLong(Status::fetchedBytes).sum();
         long left = all.stream().mapToLong(Status::waitingBytes).sum();
+        speed = speed == 0 ? done - before : (3 * speed + done - before) / 4;
+        progress =
+            left == 0
+                ? ""
+                : "fetched %d of %d MB, about %d s left"
+                    .formatted(
+                        done / 1_000_000, (done + left) / 1_000_000, left / Math.max(1, speed) + 1);
+        before = done;
         if (left > 0) {
-          long speed = Math.max(1, done - before);
-          String text =
-              "fetched %d of %d MB, about %d s left"
-                  .formatted(done / 1_000_000, (done + left) / 1_000_000, left / speed + 1);
-          options.progress().accept(text);
+          options.progress().accept(progress);
           if (tick % TICKS_A_LINE == TICKS_A_LINE - 1) {
-            System.getLogger("io.nereid.load").log(Level.INFO, "models: " + text);
+            System.getLogger("io.nereid.load").log(Level.INFO, "models: " + progress);
           }
         }
-        before = done;
       }
     } catch (InterruptedException e) {
       // It is over.
@@ -169,14 +174,18 @@ final class RemoteModelStore implements ModelStore {
       return Seal.open(place, seal);
     } catch (IOException e) {
       String name = place.getFileName().toString();
-      throw new NereidException(
-          StatusCode.PERMISSION_DENIED, "model '" + name + "': " + e.getMessage(), e);
+      throw new NereidException(StatusCode.PERMISSION_DENIED, "model '" + name + "'", e);
     }
   }
 
   @Override
   public boolean requiresSignature() {
     return !options.signatureKeys().isEmpty();
+  }
+
+  @Override
+  public String progress() {
+    return progress;
   }
 
   @Override

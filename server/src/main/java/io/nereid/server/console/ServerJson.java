@@ -1,5 +1,6 @@
 package io.nereid.server.console;
 
+import io.nereid.model.ModelStore;
 import io.nereid.server.metrics.GpuMetrics;
 import io.nereid.server.shared.CpuLoad;
 import io.nereid.server.shared.ServerState;
@@ -44,6 +45,7 @@ final class ServerJson {
   ConsoleJson json(int viewers) {
     Runtime heap = Runtime.getRuntime();
     CpuLoad cpu = CpuLoad.measured(AGE_NS);
+    ModelStore store = state.nereid().repository().options().store();
     return new ConsoleJson()
         .with("state", word(state))
         .with("uptime_s", ManagementFactory.getRuntimeMXBean().getUptime() / 1000)
@@ -61,6 +63,8 @@ final class ServerJson {
         .with(
             "resources",
             state.nereid().resourceStatistics().stream().map(ServerJson::resource).toList())
+        .with("fetching", store.progress())
+        .with("stores", store.status().stream().map(ServerJson::store).toList())
         .with("troubles", troubles.json())
         .with("viewers", viewers);
   }
@@ -86,6 +90,16 @@ final class ServerJson {
             .with("hits", cache.hits())
             .with("misses", cache.misses())
             .with("evictions", cache.evictions());
+  }
+
+  private static ConsoleJson store(ModelStore.Status store) {
+    return new ConsoleJson()
+        .with("repository", store.repository())
+        .with("reachable", store.reachable())
+        .with("fetched_bytes", store.fetchedBytes())
+        .with("waiting_bytes", store.waitingBytes())
+        .with("faults", store.faultCount())
+        .with("waiting", store.waiting());
   }
 
   private static ConsoleJson device(GpuMetrics.Reading gpu) {

@@ -113,6 +113,7 @@ class Overview {
     this.title = h('h1', {}, 'Models');
     this.lead = h('p', {className: 'soft'});
     this.refused = h('p', {className: 'trouble', hidden: true});
+    this.fetching = h('p', {className: 'soft', role: 'status', hidden: true});
     this.troubles = h('ul', {className: 'troubles', 'aria-label': 'What is wrong'});
     this.filter = h('input', {type: 'search', placeholder: 'name, backend or state', 'data-shortcut': '', oninput: () => this.arrange()});
     this.count = h('span', {className: 'soft', role: 'status'});
@@ -120,7 +121,7 @@ class Overview {
     this.body = h('tbody');
     this.facts = h('dl', {className: 'facts'});
     this.elements = [
-      h('div', {className: 'opening'}, this.title, this.lead, this.refused, this.tide.element, this.troubles),
+      h('div', {className: 'opening'}, this.title, this.lead, this.fetching, this.refused, this.tide.element, this.troubles),
       h(
         'section',
         {'aria-label': 'Models'},
@@ -217,7 +218,11 @@ class Overview {
       waiting ? `${plural(waiting, 'request')} waiting` : 'nothing waits',
       server.cpu === null ? '' : `${percent(server.process_cpu)} of the processors, ${percent(server.cpu)} with all other processes`,
     ].filter(Boolean).join(', ') + '.');
-    this.#troubles(models.filter(model => model.reason));
+    this.fetching.hidden = !server.fetching;
+    say(this.fetching, server.fetching && `Models: ${server.fetching}.`);
+    const late = server.stores.flatMap((/** @type {any} */ store) => Object.entries(store.waiting))
+      .map((/** @type {any} */ [name, reason]) => ({key: name, name, reason, place: null, late: true}));
+    this.#troubles([...models.filter(model => model.reason), ...late]);
     this.#facts(server);
   }
 
@@ -229,7 +234,7 @@ class Overview {
     this.troubles.hidden = !broken.length;
     fill(this.troubles, ...broken.map(model =>
       h('li', {},
-        h('p', {}, link(model.name), model.state === 'READY' ? ' goes on as it was: its last reload failed' : ''),
+        h('p', {}, link(model.name), model.late ? ' is not as its repository has it' : model.state === 'READY' ? ' goes on as it was: its last reload failed' : ''),
         ...reasonOf(model))));
   }
 
@@ -249,6 +254,9 @@ class Overview {
     }
     for (const resource of server.resources) {
       facts.push([`Resource ${resource.name}`, `${resource.free} of ${resource.total} free, ${resource.waiting} waiting`]);
+    }
+    for (const store of server.stores) {
+      facts.push([store.repository, `${store.reachable ? 'can be reached' : 'cannot be reached'}, ${bytes(store.fetched_bytes)} fetched, ${bytes(store.waiting_bytes)} wait`]);
     }
     const words = JSON.stringify(facts);
     if (words === this.said) return;
