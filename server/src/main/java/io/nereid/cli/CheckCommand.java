@@ -11,7 +11,6 @@ import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -57,7 +56,7 @@ final class CheckCommand implements Callable<Integer> {
       arity = "0..1",
       paramLabel = "DIR",
       description = "A model repository; the bundled examples by default.")
-  private Path repository;
+  private String repository;
 
   @Mixin private RepositoryArguments repositories = new RepositoryArguments();
 

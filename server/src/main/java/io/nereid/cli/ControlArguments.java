@@ -2,7 +2,6 @@ package io.nereid.cli;
 
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.RepositoryOptions.ControlMode;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -89,8 +88,8 @@ final class ControlArguments extends Arguments {
           "How often a load that failed is tried again, at once; ${DEFAULT-VALUE} by default.")
   private int loadRetryCount;
 
-  List<Path> directories(Path more) {
-    return repositories.directories(RepositoryArguments.listOf(more));
+  List<String> places(String more) {
+    return repositories.places(RepositoryArguments.listOf(more));
   }
 
   boolean isPolling() {
@@ -102,7 +101,7 @@ final class ControlArguments extends Arguments {
    *
    * @param progress hears how far fetching is
    */
-  RepositoryOptions.Builder options(List<Path> more, Consumer<String> progress) {
+  RepositoryOptions.Builder options(List<String> more, Consumer<String> progress) {
     check(
         controlMode == ControlMode.EXPLICIT || loadModels.isEmpty(),
         "--load-model needs --model-control-mode explicit");

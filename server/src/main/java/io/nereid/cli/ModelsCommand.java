@@ -9,6 +9,7 @@ import io.nereid.model.ModelEvent;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.model.ModelIndexEntry.State;
 import io.nereid.model.ModelSpec;
+import io.nereid.model.ModelStore;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.TensorSpec;
 import io.nereid.perf.ServerArguments;
@@ -58,7 +59,7 @@ final class ModelsCommand implements Callable<Integer> {
       arity = "0..1",
       paramLabel = "DIR",
       description = "A model repository; the bundled examples by default.")
-  private Path repository;
+  private String repository;
 
   @Mixin private ServerArguments server;
 
@@ -105,14 +106,19 @@ final class ModelsCommand implements Callable<Integer> {
   /** The names of what lies in the repositories, whether it is right or not. */
   private Stream<String> namesHere() throws IOException {
     List<String> names = new ArrayList<>();
-    for (Path directory : control.directories(repository)) {
-      try (DirectoryStream<Path> models = Files.newDirectoryStream(directory, "[!.]*")) {
-        for (Path model : models) {
-          String name = model.getFileName().toString();
-          if (Files.isDirectory(model)) {
-            names.add(name);
-          } else if (name.matches(".+\\.(onnx|plan)")) {
-            names.add(name.substring(0, name.lastIndexOf('.')));
+    RepositoryOptions options =
+        control.options(RepositoryArguments.listOf(repository), text -> {}).build();
+    try (ModelStore store = options.store()) {
+      store.look(false);
+      for (Path directory : options.repositories()) {
+        try (DirectoryStream<Path> models = Files.newDirectoryStream(directory, "[!.]*")) {
+          for (Path model : models) {
+            String name = model.getFileName().toString();
+            if (Files.isDirectory(model)) {
+              names.add(name);
+            } else if (name.matches(".+\\.(onnx|plan)")) {
+              names.add(name.substring(0, name.lastIndexOf('.')));
+            }
           }
         }
       }
@@ -143,10 +149,7 @@ final class ModelsCommand implements Callable<Integer> {
     try (Nereid nereid = open()) {
       List<Listed> models =
           nereid.repository().index().stream().map(entry -> here(nereid, entry)).toList();
-      String where =
-          control.directories(repository).stream()
-              .map(Path::toString)
-              .collect(Collectors.joining(", "));
+      String where = String.join(", ", control.places(repository));
       print(models, where);
       if (watch) {
         watch(nereid);

@@ -40,7 +40,7 @@ final class RepositoryArguments extends Arguments {
         "A model repository: a directory, s3://BUCKET/PREFIX, gs://BUCKET/PREFIX or",
         "as://ACCOUNT/CONTAINER/PREFIX; repeatable. The bundled examples by default."
       })
-  private List<Path> repositories = new ArrayList<>();
+  private List<String> repositories = new ArrayList<>();
 
   @Mixin private StoreArguments stores = new StoreArguments();
 
@@ -64,17 +64,17 @@ final class RepositoryArguments extends Arguments {
   private List<String> isolations = new ArrayList<>();
 
   /** A list of one, or none where it is null. */
-  static List<Path> listOf(Path more) {
+  static List<String> listOf(String more) {
     return more == null ? List.of() : List.of(more);
   }
 
-  /** The directories, with more. */
-  List<Path> directories(List<Path> more) {
-    List<Path> all = new ArrayList<>(repositories);
+  /** The directories and URLs, with more. */
+  List<String> places(List<String> more) {
+    List<String> all = new ArrayList<>(repositories);
     all.addAll(more);
     // The launcher says where the project is.
     return all.isEmpty()
-        ? List.of(Path.of(System.getProperty("nereid.home", ""), "examples", "models"))
+        ? List.of(Path.of(System.getProperty("nereid.home", ""), "examples", "models").toString())
         : all;
   }
 
@@ -83,8 +83,8 @@ final class RepositoryArguments extends Arguments {
    *
    * @param progress hears how far fetching is
    */
-  void addTo(RepositoryOptions.Builder options, List<Path> more, Consumer<String> progress) {
-    stores.addTo(options, directories(more), progress);
+  void addTo(RepositoryOptions.Builder options, List<String> more, Consumer<String> progress) {
+    stores.addTo(options, places(more), progress);
     perModel("--objective", OBJECTIVE_FORM, objectives)
         .forEach((model, value) -> options.objective(model, objective(model, value)));
     perModel("--isolation", ISOLATION_FORM, isolations)
@@ -142,7 +142,7 @@ final class RepositoryArguments extends Arguments {
         index = "1",
         paramLabel = "DIR",
         description = "The model repository it is in, as --model-repository names one.")
-    private Path directory;
+    private String directory;
 
     @Mixin private RepositoryArguments repositories = new RepositoryArguments();
 
@@ -185,18 +185,22 @@ final class RepositoryArguments extends Arguments {
 
     /** A file is a model, and so is the directory of one, by its path or beside its name. */
     private void locate() {
-      if (directory == null && ModelFile.isNamed(name)) {
-        directory = Path.of(name);
-        name = ModelFile.nameAt(directory);
+      if (directory == null && StoreArguments.isUrl(name)) {
+        int slash = name.lastIndexOf('/');
+        directory = name.substring(0, slash);
+        name = name.substring(slash + 1).replaceFirst("\\.(onnx|plan)$", "");
+      } else if (directory == null && ModelFile.isNamed(name)) {
+        directory = name;
+        name = ModelFile.nameAt(Path.of(name));
       } else if (directory == null && name.contains("/") && isModel(Path.of(name))) {
-        directory = Path.of(name).toAbsolutePath().normalize();
-        name = directory.getFileName().toString();
-        directory = directory.getParent();
-      } else if (directory != null
-          && !Files.exists(directory.resolve(name))
-          && isModel(directory)
-          && directory.toAbsolutePath().normalize().endsWith(name)) {
-        directory = directory.toAbsolutePath().normalize().getParent();
+        Path model = Path.of(name).toAbsolutePath().normalize();
+        name = model.getFileName().toString();
+        directory = model.getParent().toString();
+      } else if (directory != null && !StoreArguments.isUrl(directory)) {
+        Path model = Path.of(directory).toAbsolutePath().normalize();
+        if (!Files.exists(model.resolve(name)) && isModel(model) && model.endsWith(name)) {
+          directory = model.getParent().toString();
+        }
       }
     }
 

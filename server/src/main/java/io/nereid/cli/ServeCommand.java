@@ -57,7 +57,7 @@ final class ServeCommand implements Callable<Integer> {
         "A model repository, or a file NAME.onnx or NAME.plan that is a model; repeatable.",
         "The bundled examples by default."
       })
-  private List<Path> repositories = List.of();
+  private List<String> repositories = List.of();
 
   @Mixin private ControlArguments control = new ControlArguments();
 

@@ -50,13 +50,13 @@ final class StoreArguments extends Arguments {
   private String keyCommand;
 
   /** Adds repositories, those in object stores and directories. */
-  void addTo(RepositoryOptions.Builder options, List<Path> all, Consumer<String> progress) {
+  void addTo(RepositoryOptions.Builder options, List<String> all, Consumer<String> progress) {
     StoreOptions.Builder store = StoreOptions.builder().progress(progress);
-    for (Path place : all) {
+    for (String place : all) {
       if (isUrl(place)) {
-        store.repository(place.toString());
+        store.repository(place);
       } else {
-        options.repository(place);
+        options.repository(Path.of(place));
       }
     }
     signatureKeys.forEach(store::requireSignature);
@@ -75,8 +75,8 @@ final class StoreArguments extends Arguments {
     }
   }
 
-  /** True for a URL of an object store, from which the form of a path takes one slash. */
-  static boolean isUrl(Path place) {
-    return place.toString().matches("(s3|gs|as):/.*");
+  /** True for a URL of an object store. */
+  static boolean isUrl(String place) {
+    return place.matches("(s3|gs|as)://.*");
   }
 }

@@ -213,7 +213,7 @@ class KubernetesTest {
         at(RUNTIME, "metadata", "name"), at(service, "spec", "predictor", "model", "runtime"));
     // Where KServe puts the models, and the ports that it sends requests to.
     ParseResult parsed = parse(at(RUNTIME, "spec", "containers", 0, "args"));
-    assertEquals(List.of(Path.of("/mnt/models")), parsed.matchedOptionValue("--repository", null));
+    assertEquals(List.of("/mnt/models"), parsed.matchedOptionValue("--repository", null));
     assertEquals(8080, parsed.<Integer>matchedOptionValue("--http-port", null));
     assertEquals(9000, parsed.<Integer>matchedOptionValue("--grpc-port", null));
   }

@@ -149,8 +149,7 @@ class SettingsTest {
   void aRepositoryOnTheCommandLineReplacesThoseOfTheFile() {
     SettingsRun run = fromFile("model-repository: /file", "/line");
     assertEquals("[]", run.value("--model-repository"));
-    assertEquals(
-        List.of(Path.of("/line")), run.mixin(ControlArguments.class).directories(Path.of("/line")));
+    assertEquals(List.of("/line"), run.mixin(ControlArguments.class).places("/line"));
   }
 
   @Test

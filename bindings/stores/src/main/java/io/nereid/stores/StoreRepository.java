@@ -131,7 +131,7 @@ final class StoreRepository {
     try {
       List<StoredObject> saved = listed == null ? cache.savedList(url) : List.of();
       if (saved == null) {
-        throw new IOException(cause.getMessage(), cause);
+        throw cause;
       }
       if (failedLooks++ == 0) {
         String what =
@@ -144,7 +144,7 @@ final class StoreRepository {
         take(saved);
       }
     } catch (IOException e) {
-      String why = "the repository " + url + " cannot be listed: " + e.getMessage();
+      String why = "the repository " + url + " cannot be listed";
       throw new NereidException(StatusCode.UNAVAILABLE, why, e);
     }
     long pauseNs =
@@ -214,7 +214,7 @@ final class StoreRepository {
     try {
       start(model).join();
     } catch (CompletionException e) {
-      throw new NereidException(StatusCode.UNAVAILABLE, e.getCause().getMessage(), e);
+      throw new NereidException(StatusCode.UNAVAILABLE, e.getCause().getMessage());
     }
   }
 

@@ -20,13 +20,11 @@ import java.util.regex.Pattern;
 record StoreUrl(
     String scheme, Optional<URI> endpoint, String account, String bucket, String prefix) {
 
-  /** A path of a file system lost one of two slashes. */
   private static final Pattern FORM =
-      Pattern.compile("(s3|gs|as):/{1,2}(?:(https?):/{1,2})?([^/?#]+)((?:/[^?#]*)?)");
+      Pattern.compile("(s3|gs|as)://(?:(https?)://)?([^/?#]+)((?:/[^?#]*)?)");
 
   private static final Pattern HOST = Pattern.compile("[^/:]+:\\d+");
 
-  /** Reads a URL; a path that one became is read as well. */
   static StoreUrl parse(String text) {
     Matcher form = FORM.matcher(text);
     if (!form.matches()) {
@@ -65,7 +63,7 @@ record StoreUrl(
   /** The text by which credentials and users know it. */
   @Override
   public String toString() {
-    String host = endpoint.map(uri -> uri + "/").orElse("");
+    String host = endpoint.map(uri -> (uri + "/").replaceFirst("^http://(.*:)", "$1")).orElse("");
     String owner = account.isEmpty() ? "" : account + "/";
     String text = scheme + "://" + host + owner + bucket + "/" + prefix;
     return text.substring(0, text.length() - 1);
