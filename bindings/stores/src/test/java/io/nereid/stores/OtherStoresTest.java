@@ -14,6 +14,9 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +28,8 @@ import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,6 +43,11 @@ class OtherStoresTest {
   @TempDir Path directory;
 
   private Nereid open(String url, Map<String, String> environment, Path authority) {
+    ModelStore store = store(url, environment, authority);
+    return Nereid.open(RepositoryOptions.builder().store(store).build());
+  }
+
+  private ModelStore store(String url, Map<String, String> environment, Path authority) {
     StoreOptions options =
         StoreOptions.builder()
             .repository(url)
@@ -45,8 +55,64 @@ class OtherStoresTest {
             .environment(environment)
             .authority(authority)
             .build();
-    ModelStore store = RemoteModelStore.open(options, Duration.ofSeconds(5));
-    return Nereid.open(RepositoryOptions.builder().store(store).build());
+    return RemoteModelStore.open(options, Duration.ofSeconds(5));
+  }
+
+  // ---- Amazon, by another server ---------------------------------------------------------------
+
+  @Test
+  void adobesServerIsServed() throws Exception {
+    Path log = Files.createFile(directory.resolve("log"));
+    Process mock =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-jar",
+                "target/test-servers/s3mock.jar",
+                "--server.port=0",
+                "--com.adobe.testing.s3mock.httpPort=0")
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+    try {
+      Matcher started = Pattern.compile("started on ports .* (\\d+) \\(http\\)").matcher("");
+      while (!started.find()) {
+        assertTrue(mock.isAlive(), () -> "it ended: " + log);
+        Thread.sleep(50);
+        started.reset(Files.readString(log));
+      }
+      String bucket = "127.0.0.1:" + started.group(1) + "/bucket";
+      put(bucket, new byte[0]);
+      put(bucket + "/models/a/config.pbtxt", Fixture.bytes(Fixture.IDENTITY));
+      put(bucket + "/models/a/1/weights.bin", new byte[20_000_000]);
+      RepositoryOptions.Builder options =
+          RepositoryOptions.builder()
+              .store(store("s3://" + bucket + "/models", S3Server.environment(), null))
+              .poll(Duration.ofDays(1));
+      try (Nereid nereid = Nereid.open(options.build())) {
+        assertTrue(Fixture.answers(nereid, "a"));
+        ModelStore store = nereid.repository().options().store();
+        long before = store.status().getFirst().fetchedBytes();
+        put(bucket + "/models/a/2/weights.bin", Fixture.bytes("second"));
+        put(bucket + "/models/b+c=d/1/weights.bin", new byte[20_000_000]);
+        put(bucket + "/models/b+c=d/config.pbtxt", Fixture.bytes(Fixture.IDENTITY));
+        nereid.repository().poll();
+        assertEquals(2, nereid.model("a").version());
+        assertEquals(before + "second".length(), store.status().getFirst().fetchedBytes());
+        assertEquals(0, store.status().getFirst().faultCount());
+      }
+    } finally {
+      mock.destroy();
+    }
+  }
+
+  private static void put(String name, byte[] content) throws IOException, InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://" + name.replace(" ", "%20")))
+            .PUT(HttpRequest.BodyPublishers.ofByteArray(content))
+            .build();
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      assertEquals(200, client.send(request, HttpResponse.BodyHandlers.ofString()).statusCode());
+    }
   }
 
   // ---- Google ----------------------------------------------------------------------------------

@@ -182,6 +182,20 @@ class S3RepositoryTest {
   }
 
   @Test
+  void aListOfSeveralPagesIsReadToItsEnd() {
+    for (int i = 0; i < 1100; i++) {
+      server.put("models/m/1/f" + i, Fixture.bytes("x"));
+    }
+    Fixture.putIdentity(server, "z", 1);
+    try (Nereid nereid = Nereid.open(options().explicit("z").build())) {
+      assertTrue(Fixture.answers(nereid, "z"));
+      assertEquals(
+          List.of("m", "z"),
+          nereid.repository().index().stream().map(ModelIndexEntry::name).toList());
+    }
+  }
+
+  @Test
   void theCacheKeepsToItsLimitAndWhatIsInUse() throws Exception {
     Fixture.putIdentity(server, "a", 1);
     server.put("models/a/1/big", new byte[3_000_000]);
