@@ -19,6 +19,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.snakeyaml.engine.v2.api.Load;
@@ -64,6 +65,33 @@ final class KubernetesShape {
       assertTrue(at != null, () -> step + " of " + List.of(path) + " is missing");
     }
     return at;
+  }
+
+  /**
+   * A document with a patch, merged as kustomize does it: lists of named objects by their names.
+   */
+  static Object patched(Object document, Object patch) {
+    if (document instanceof Map<?, ?> old && patch instanceof Map<?, ?> changes) {
+      Map<Object, Object> merged = new LinkedHashMap<>(old);
+      changes.forEach((key, value) -> merged.put(key, patched(old.get(key), value)));
+      return merged;
+    }
+    if (document instanceof List<?> old && at(patch, 0) instanceof Map<?, ?> first) {
+      String key = first.containsKey("mountPath") ? "mountPath" : "name";
+      if (first.containsKey(key)) {
+        Map<Object, Object> merged = new LinkedHashMap<>();
+        old.forEach(one -> merged.put(at(one, key), one));
+        for (Object one : (List<?>) patch) {
+          if (((Map<?, ?>) one).containsKey("$patch")) {
+            assertTrue(merged.remove(at(one, key)) != null, () -> one + " is not there");
+          } else {
+            merged.put(at(one, key), patched(merged.get(at(one, key)), one));
+          }
+        }
+        return List.copyOf(merged.values());
+      }
+    }
+    return patch;
   }
 
   /** Fails, with the place, where a document is not of this class' shape. */

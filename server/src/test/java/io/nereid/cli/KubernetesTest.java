@@ -283,6 +283,32 @@ class KubernetesTest {
   }
 
   @Test
+  void thePatchForAStoreFits() throws IOException {
+    List<Map<?, ?>> patches = KubernetesShape.read(MANIFESTS.resolve("object-store.yaml"));
+    assertEquals(2, patches.size());
+    Object pods = KubernetesShape.patched(DEPLOYMENT, patches.getFirst());
+    KubernetesShape.check(pods, V1Deployment.class);
+    Object policy = KubernetesShape.patched(only("network.yaml"), patches.getLast());
+    KubernetesShape.check(policy, V1NetworkPolicy.class);
+    assertEquals(443, at(policy, "spec", "egress", 0, "ports", 0, "port"));
+    Object pod = at(pods, "spec", "template", "spec");
+    Object container = at(pod, "containers", 0);
+    ParseResult parsed = parse(at(container, "args"));
+    assertEquals(List.of("s3://bucket/models"), parsed.matchedPositionalValue(0, null));
+    Map<Object, Object> mounts = new HashMap<>();
+    for (Object mount : (List<?>) at(container, "volumeMounts")) {
+      mounts.put(at(mount, "name"), at(mount, "mountPath"));
+    }
+    assertEquals(
+        parsed.<Path>matchedOptionValue("--model-cache-directory", null).toString(),
+        mounts.get("cache"));
+    Set<Object> volumes = new HashSet<>();
+    ((List<?>) at(pod, "volumes")).forEach(volume -> volumes.add(at(volume, "name")));
+    assertEquals(Set.of("cache", "settings", "tmp"), volumes);
+    assertEquals(volumes, mounts.keySet());
+  }
+
+  @Test
   void podsAreAsRestrictedAsTheProfileOfThatNameWants() {
     Object pod = at(DEPLOYMENT, "spec", "template", "spec");
     assertEquals(true, at(pod, "securityContext", "runAsNonRoot"));
