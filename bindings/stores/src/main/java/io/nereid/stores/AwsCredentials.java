@@ -24,7 +24,7 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
 
   static final AwsCredentials ANONYMOUS = new AwsCredentials("", "", "", Instant.MAX);
 
-  private static final URI METADATA = URI.create("http://169.254.169.254");
+  private static final String METADATA = "http://169.254.169.254";
 
   /** The time before their end at which credentials are no longer used. */
   private static final Duration MARGIN = Duration.ofMinutes(2);
@@ -147,14 +147,16 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
 
     private AwsCredentials ofInstance() {
       try {
+        URI metadata =
+            URI.create(environment.getOrDefault("AWS_EC2_METADATA_SERVICE_ENDPOINT", METADATA));
         String token =
             http.send(
                 "PUT",
-                METADATA.resolve("/latest/api/token"),
+                metadata.resolve("/latest/api/token"),
                 Map.of("x-aws-ec2-metadata-token-ttl-seconds", "21600"),
                 "");
         Map<String, String> headers = Map.of("x-aws-ec2-metadata-token", token);
-        URI roles = METADATA.resolve("/latest/meta-data/iam/security-credentials/");
+        URI roles = metadata.resolve("/latest/meta-data/iam/security-credentials/");
         String role = http.get(roles, headers).lines().findFirst().orElse("");
         return ofJson(http.get(roles.resolve(role), headers));
       } catch (IOException e) {
@@ -169,7 +171,9 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
               + Dialect.encode(variable("AWS_ROLE_ARN"))
               + "&WebIdentityToken="
               + Dialect.encode(token);
-      URI where = URI.create("https://sts." + region() + ".amazonaws.com/?" + query);
+      String usual = "https://sts." + region() + ".amazonaws.com";
+      URI where =
+          URI.create(environment.getOrDefault("AWS_ENDPOINT_URL_STS", usual) + "/?" + query);
       String answer = http.send("POST", where, Map.of(), "");
       return new AwsCredentials(
           element(answer, "AccessKeyId"),

@@ -128,9 +128,12 @@ final class AzureDialect implements Dialect {
     if (client.isEmpty()) {
       return null;
     }
+    String host =
+        environment.getOrDefault("AZURE_POD_IDENTITY_AUTHORITY_HOST", "http://169.254.169.254");
     URI metadata =
         URI.create(
-            "http://169.254.169.254/metadata/identity/oauth2/token?api-version=2018-02-01&resource="
+            host
+                + "/metadata/identity/oauth2/token?api-version=2018-02-01&resource="
                 + Dialect.encode(STORAGE)
                 + "&client_id="
                 + Dialect.encode(client));

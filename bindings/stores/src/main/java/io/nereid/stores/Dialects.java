@@ -31,7 +31,9 @@ final class Dialects {
     String other =
         environment.getOrDefault(
             "AWS_ENDPOINT_URL_S3", environment.getOrDefault("AWS_ENDPOINT_URL", ""));
-    boolean amazon = url.endpoint().isEmpty() && other.isEmpty();
+    // The keys of a machine are of use at Amazon's store, and where the variables name another
+    // address.
+    boolean amazon = url.endpoint().isEmpty();
     var credentials = new AwsCredentials.Chain(environment, given, amazon, http);
     String region = credentials.region();
     String country = region.startsWith("cn-") ? ".cn" : "";
@@ -52,8 +54,10 @@ final class Dialects {
                 () -> URI.create(host.isEmpty() ? "https://storage.googleapis.com" : trim(host)));
     String file =
         given.getOrDefault("", environment.getOrDefault("GOOGLE_APPLICATION_CREDENTIALS", ""));
-    boolean google = endpoint.getHost().endsWith(".googleapis.com");
-    TokenSource tokens = file.isEmpty() && !google ? null : GoogleDialect.tokens(file, http);
+    String metadata = environment.getOrDefault("GCE_METADATA_HOST", "");
+    boolean google = endpoint.getHost().endsWith(".googleapis.com") || !metadata.isEmpty();
+    TokenSource tokens =
+        file.isEmpty() && !google ? null : GoogleDialect.tokens(file, metadata, http);
     return new GoogleDialect(new S3Dialect(url, endpoint, "", null), tokens);
   }
 

@@ -20,9 +20,9 @@ final class GoogleDialect implements Dialect {
 
   private static final String SCOPE = "https://www.googleapis.com/auth/devstorage.read_only";
 
-  private static final URI METADATA =
-      URI.create(
-          "http://169.254.169.254/computeMetadata/v1/instance/service-accounts/default/token");
+  private static final String METADATA_HOST = "169.254.169.254";
+  private static final String METADATA =
+      "/computeMetadata/v1/instance/service-accounts/default/token";
 
   private final S3Dialect addresses;
   private final TokenSource tokens;
@@ -58,11 +58,17 @@ final class GoogleDialect implements Dialect {
     return all;
   }
 
-  /** Tokens for the account in a file of Google's; without a file the machine's, if it is there. */
-  static TokenSource tokens(String file, SmallHttp http) throws IOException {
+  /**
+   * Tokens for the account in a file of Google's; without a file the machine's, if it is there.
+   *
+   * @param metadata the host that knows the machine's account; empty: the usual one
+   */
+  static TokenSource tokens(String file, String metadata, SmallHttp http) throws IOException {
     if (file.isEmpty()) {
+      String host = metadata.isEmpty() ? METADATA_HOST : metadata;
+      URI where = URI.create("http://" + host + METADATA);
       TokenSource machine =
-          new TokenSource(() -> http.get(METADATA, Map.of("metadata-flavor", "Google")));
+          new TokenSource(() -> http.get(where, Map.of("metadata-flavor", "Google")));
       try {
         machine.get();
         return machine;
