@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "onnxruntime/arithmetic_guard.h"
+#include "onnxruntime/consumed_file.h"
 #include "onnxruntime/ort_threads.h"
 
 namespace nereid {
@@ -162,11 +163,11 @@ Status OnnxSession::Create(const OrtOptions& options, const OrtSessionOptions* s
   const std::string what = "cannot load '" + options.model_path + "'";
   ArithmeticWatch arithmetic;
   OrtSession* session = nullptr;
+  const std::unique_ptr<ConsumedFile> consumed = ConsumedFile::Open(options.model_path);
+  const std::string& path = consumed == nullptr ? options.model_path : consumed->path();
   arithmetic.Begin();
-  Status status =
-      library_.Check(library_.api().CreateSession(library_.env(), options.model_path.c_str(),
-                                                  session_options, &session),
-                     what);
+  Status status = library_.Check(
+      library_.api().CreateSession(library_.env(), path.c_str(), session_options, &session), what);
   session_.reset(session);
   if (arithmetic.End()) {
     return Status::InvalidArgument(what + ": " + std::string(kArithmeticFault));
