@@ -22,7 +22,7 @@ public interface ModelStore extends AutoCloseable {
   /** Opens stores; found by {@link ServiceLoader}. */
   interface Provider {
 
-    /** A store for repositories, which asks for nothing over the network yet. */
+    /** A store for repositories, whose lists are asked for in the background. */
     ModelStore open(StoreOptions options);
   }
 

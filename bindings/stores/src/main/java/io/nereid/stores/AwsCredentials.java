@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Amazon's credentials.
@@ -26,12 +27,19 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
 
   private static final String METADATA = "http://169.254.169.254";
 
+  private static final Pattern ELEMENT = Pattern.compile("<(\\w+)>([^<]*)</");
+
   /** The time before their end at which credentials are no longer used. */
   private static final Duration MARGIN = Duration.ofMinutes(2);
 
-  /** The credentials of a key that does not expire. */
-  static AwsCredentials of(String id, String secret, String token) {
-    return new AwsCredentials(id, secret, token, Instant.MAX);
+  /** The credentials that have these names among values; without an end they do not expire. */
+  private static AwsCredentials of(
+      Map<String, String> values, String id, String secret, String token) {
+    return new AwsCredentials(
+        values.getOrDefault(id, ""),
+        values.getOrDefault(secret, ""),
+        values.getOrDefault(token, ""),
+        Instant.parse(values.getOrDefault("Expiration", Instant.MAX.toString())));
   }
 
   boolean isAnonymous() {
@@ -86,39 +94,27 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
 
     /** The region that is set, or Amazon's first. */
     String region() throws IOException {
-      for (String region :
-          List.of(
+      String ofProfile = profile("config").getOrDefault("region", "us-east-1");
+      return Stream.of(
               given.getOrDefault("region", ""),
               variable("AWS_REGION"),
-              variable("AWS_DEFAULT_REGION"),
-              profile("config").getOrDefault("region", ""))) {
-        if (!region.isEmpty()) {
-          return region;
-        }
-      }
-      return "us-east-1";
+              variable("AWS_DEFAULT_REGION"))
+          .filter(region -> !region.isEmpty())
+          .findFirst()
+          .orElse(ofProfile);
     }
 
     private AwsCredentials find() throws IOException {
       if (!given.getOrDefault("key_id", "").isEmpty()) {
-        return of(
-            given.get("key_id"),
-            given.getOrDefault("secret_key", ""),
-            given.getOrDefault("session_token", ""));
+        return of(given, "key_id", "secret_key", "session_token");
       }
       boolean profile = !given.getOrDefault("profile", "").isEmpty();
       if (!profile && !variable("AWS_ACCESS_KEY_ID").isEmpty()) {
-        return of(
-            variable("AWS_ACCESS_KEY_ID"),
-            variable("AWS_SECRET_ACCESS_KEY"),
-            variable("AWS_SESSION_TOKEN"));
+        return of(environment, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN");
       }
       Map<String, String> file = profile("credentials");
       if (file.containsKey("aws_access_key_id")) {
-        return of(
-            file.get("aws_access_key_id"),
-            file.getOrDefault("aws_secret_access_key", ""),
-            file.getOrDefault("aws_session_token", ""));
+        return of(file, "aws_access_key_id", "aws_secret_access_key", "aws_session_token");
       }
       return amazon ? ofMachine() : ANONYMOUS;
     }
@@ -175,29 +171,19 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
       URI where =
           URI.create(environment.getOrDefault("AWS_ENDPOINT_URL_STS", usual) + "/?" + query);
       String answer = http.send("POST", where, Map.of(), "");
-      return new AwsCredentials(
-          element(answer, "AccessKeyId"),
-          element(answer, "SecretAccessKey"),
-          element(answer, "SessionToken"),
-          Instant.parse(element(answer, "Expiration")));
-    }
-
-    private static String element(String xml, String name) throws IOException {
-      Matcher found = Pattern.compile("<" + name + ">([^<]*)</").matcher(xml);
-      if (!found.find()) {
-        throw new IOException("expected " + name + " in the answer of Amazon's token service");
+      Map<String, String> values = new HashMap<>();
+      Matcher elements = ELEMENT.matcher(answer);
+      while (elements.find()) {
+        values.put(elements.group(1), elements.group(2));
       }
-      return found.group(1);
+      if (!values.keySet().containsAll(List.of("AccessKeyId", "SecretAccessKey", "Expiration"))) {
+        throw new IOException("expected a key in the answer of Amazon's token service");
+      }
+      return of(values, "AccessKeyId", "SecretAccessKey", "SessionToken");
     }
 
     private static AwsCredentials ofJson(String text) throws IOException {
-      Map<String, String> json = SmallJson.strings(text);
-      String expires = json.getOrDefault("Expiration", "");
-      return new AwsCredentials(
-          json.getOrDefault("AccessKeyId", ""),
-          json.getOrDefault("SecretAccessKey", ""),
-          json.getOrDefault("Token", ""),
-          expires.isEmpty() ? Instant.MAX : Instant.parse(expires));
+      return of(SmallJson.strings(text), "AccessKeyId", "SecretAccessKey", "Token");
     }
 
     private String variable(String name) {

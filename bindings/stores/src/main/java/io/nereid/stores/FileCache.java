@@ -71,14 +71,15 @@ final class FileCache {
    */
   Path find(String repository, StoredObject object, String sha256) throws IOException {
     Path known = sha256.isEmpty() ? null : blob(sha256, object.size());
-    for (String ref : List.of(ref(repository, object), md5Ref(object.etag(), object.size()))) {
-      Path file = root.resolve("refs", ref);
-      if (known == null && Files.exists(file)) {
-        String content = Files.readString(file);
-        known = sha256.isEmpty() || sha256.equals(content) ? blob(content, object.size()) : null;
-      }
-    }
-    return known;
+    known = known == null ? named(ref(repository, object), object, sha256) : known;
+    return known == null ? named(md5Ref(object.etag(), object.size()), object, sha256) : known;
+  }
+
+  private Path named(String ref, StoredObject object, String sha256) throws IOException {
+    Path file = root.resolve("refs", ref);
+    String content = Files.exists(file) ? Files.readString(file) : "";
+    boolean isWanted = sha256.isEmpty() ? !content.isEmpty() : sha256.equals(content);
+    return isWanted ? blob(content, object.size()) : null;
   }
 
   private static String md5Ref(String md5, long size) {

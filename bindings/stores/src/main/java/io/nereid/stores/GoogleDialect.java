@@ -20,8 +20,8 @@ final class GoogleDialect implements Dialect {
 
   private static final String SCOPE = "https://www.googleapis.com/auth/devstorage.read_only";
 
-  private static final String METADATA_HOST = "169.254.169.254";
-  private static final String METADATA =
+  private static final String USUAL = "169.254.169.254";
+  private static final String ACCOUNT =
       "/computeMetadata/v1/instance/service-accounts/default/token";
 
   private final S3Dialect addresses;
@@ -58,15 +58,10 @@ final class GoogleDialect implements Dialect {
     return all;
   }
 
-  /**
-   * Tokens for the account in a file of Google's; without a file the machine's, if it is there.
-   *
-   * @param metadata the host that knows the machine's account; empty: the usual one
-   */
+  /** Tokens for the account in a file; without one the machine's, if its service is there. */
   static TokenSource tokens(String file, String metadata, SmallHttp http) throws IOException {
     if (file.isEmpty()) {
-      String host = metadata.isEmpty() ? METADATA_HOST : metadata;
-      URI where = URI.create("http://" + host + METADATA);
+      URI where = URI.create("http://" + (metadata.isEmpty() ? USUAL : metadata) + ACCOUNT);
       TokenSource machine =
           new TokenSource(() -> http.get(where, Map.of("metadata-flavor", "Google")));
       try {

@@ -60,7 +60,7 @@ final class HttpStore {
 
   private final StoreUrl url;
   private final Dialect dialect;
-  private final HttpClient client;
+  private final CompletableFuture<HttpClient> client;
   private final Duration patience;
   private final AtomicLong faults = new AtomicLong();
   private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
@@ -76,7 +76,8 @@ final class HttpStore {
    *
    * @param patience how long nothing may come before a request is given up
    */
-  HttpStore(StoreUrl url, Dialect dialect, HttpClient client, Duration patience) {
+  HttpStore(
+      StoreUrl url, Dialect dialect, CompletableFuture<HttpClient> client, Duration patience) {
     this.url = url;
     this.dialect = dialect;
     this.client = client;
@@ -251,15 +252,17 @@ final class HttpStore {
     AtomicLong came = into == null ? new AtomicLong() : into.here();
     HttpResponse<byte[]> answer =
         await(
-            client.sendAsync(
-                request.build(),
-                info -> {
-                  String range = info.headers().firstValue("content-range").orElse("");
-                  boolean toFile = into != null && into.takes(info.statusCode(), range);
-                  BodySubscriber<byte[]> memory =
-                      BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES);
-                  return toFile ? into : memory;
-                }),
+            client
+                .join()
+                .sendAsync(
+                    request.build(),
+                    info -> {
+                      String range = info.headers().firstValue("content-range").orElse("");
+                      boolean toFile = into != null && into.takes(info.statusCode(), range);
+                      BodySubscriber<byte[]> memory =
+                          BodySubscribers.limiting(BodySubscribers.ofByteArray(), MAX_TEXT_BYTES);
+                      return toFile ? into : memory;
+                    }),
             came);
     Map<String, String> first = new TreeMap<>();
     answer.headers().map().forEach((name, values) -> first.put(name, values.getFirst()));

@@ -43,8 +43,7 @@ record Manifest(String text, String signature) {
     if (Files.size(file) > MAX_BYTES) {
       throw new IOException(NAME + " is larger than " + MAX_BYTES + " bytes");
     }
-    String all = Files.readString(file, java.nio.charset.StandardCharsets.ISO_8859_1);
-    all = new String(all.getBytes(java.nio.charset.StandardCharsets.ISO_8859_1), "UTF-8");
+    String all = new String(Files.readAllBytes(file), java.nio.charset.StandardCharsets.UTF_8);
     int end = all.lastIndexOf("\n" + SIGNED) + 1;
     if (!all.startsWith(HEAD) || end == 0) {
       throw new IOException(NAME + ": expected a manifest with a signature");

@@ -36,15 +36,24 @@ final class Parallel {
       }
       try {
         for (Future<?> one : tasks) {
-          one.get();
+          await(one);
         }
-      } catch (InterruptedException | ExecutionException e) {
+      } catch (IOException e) {
         executor.shutdownNow();
-        if (e instanceof InterruptedException) {
-          Thread.currentThread().interrupt();
-        }
-        throw e.getCause() instanceof IOException cause ? cause : new IOException("stopped", e);
+        throw e;
       }
+    }
+  }
+
+  /** Waits for a task, and throws what went wrong in it. */
+  static <T> T await(Future<T> task) throws IOException {
+    try {
+      return task.get();
+    } catch (InterruptedException | ExecutionException e) {
+      if (e instanceof InterruptedException) {
+        Thread.currentThread().interrupt();
+      }
+      throw e.getCause() instanceof IOException cause ? cause : new IOException("stopped", e);
     }
   }
 }

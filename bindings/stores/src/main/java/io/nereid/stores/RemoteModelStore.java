@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import javax.net.ssl.SSLContext;
@@ -50,7 +51,7 @@ final class RemoteModelStore implements ModelStore {
   private final ExecutorService executor =
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("nrd-store-", 0).factory());
   private final List<StoreRepository> repositories = new ArrayList<>();
-  private HttpClient client; // null: no repository is in a store
+  private CompletableFuture<HttpClient> client; // null: no repository is in a store
   private OwnedDirectory view; // likewise, as the cache
   private FileCache cache;
   private volatile String progress = "";
@@ -87,7 +88,7 @@ final class RemoteModelStore implements ModelStore {
     if (authority.isPresent()) {
       http.sslContext(trusting(authority.get()));
     }
-    client = http.build();
+    client = CompletableFuture.supplyAsync(http::build, executor); // half a second of a start
     cache = new FileCache(directory(), options.cacheByteLimit());
     view = OwnedDirectory.create(cache.views());
     for (String text : options.repositories()) {
@@ -198,7 +199,7 @@ final class RemoteModelStore implements ModelStore {
     closed = true;
     executor.shutdownNow();
     if (view != null) {
-      client.shutdownNow();
+      client.thenAccept(HttpClient::shutdownNow);
       view.close();
       try {
         cache.trim();

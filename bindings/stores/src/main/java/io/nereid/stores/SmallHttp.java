@@ -7,13 +7,14 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * Requests to services that hand out credentials, whose answers are short.
  *
  * @param client is shared by all stores
  */
-record SmallHttp(HttpClient client) {
+record SmallHttp(CompletableFuture<HttpClient> client) {
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -30,7 +31,7 @@ record SmallHttp(HttpClient client) {
     headers.forEach(request::header);
     try {
       HttpResponse<String> answer =
-          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+          client.join().send(request.build(), HttpResponse.BodyHandlers.ofString());
       if (answer.statusCode() != 200) {
         String who = uri.getHost();
         throw new StoreException(

@@ -27,9 +27,4 @@ final class StoreException extends IOException {
   boolean isMissing() {
     return status == 404;
   }
-
-  /** True if the object is not what was listed any more. */
-  boolean isChanged() {
-    return status == 412 || status == 404;
-  }
 }

@@ -22,7 +22,8 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -38,12 +39,15 @@ final class StoreRepository {
 
   private static final Duration LONGEST_PAUSE = Duration.ofMinutes(5);
 
+  /** The age from which on the first list is asked for anew. */
+  private static final Duration FRESH = Duration.ofSeconds(10);
+
   private final String url;
   private final HttpStore store;
   private final FileCache cache;
   private final Path models;
   private final Path trees;
-  private final Executor executor;
+  private final ExecutorService executor;
 
   private final Map<String, CompletableFuture<Void>> fetches = new ConcurrentHashMap<>();
   private final Map<String, List<StoredObject>> built = new ConcurrentHashMap<>();
@@ -59,6 +63,11 @@ final class StoreRepository {
   private volatile int failedLooks;
   private long nextLookNs; // guarded by this
 
+  /** The first list, asked for while the rest of a program starts; null: it was used. Likewise. */
+  private Future<List<StoredObject>> first;
+
+  private final long madeNs = System.nanoTime();
+
   /**
    * A model that is being fetched.
    *
@@ -72,7 +81,8 @@ final class StoreRepository {
    *
    * @param executor runs fetches, each on a thread that may wait
    */
-  StoreRepository(String url, HttpStore store, FileCache cache, Path place, Executor executor)
+  StoreRepository(
+      String url, HttpStore store, FileCache cache, Path place, ExecutorService executor)
       throws IOException {
     this.url = url;
     this.store = store;
@@ -82,6 +92,7 @@ final class StoreRepository {
     trees = Files.createDirectories(place.resolve("trees"));
     Files.createDirectory(trees.resolve("empty"));
     Files.createFile(trees.resolve("empty-file"));
+    first = executor.submit(this::list);
   }
 
   Path directory() {
@@ -110,8 +121,10 @@ final class StoreRepository {
       return;
     }
     try {
-      boolean isKnown = listed != null || cache.savedList(url) != null;
-      List<StoredObject> objects = store.list(isKnown ? 2 : HttpStore.TRIES);
+      Future<List<StoredObject>> asked = first;
+      first = null;
+      boolean isNew = System.nanoTime() - madeNs < FRESH.toNanos();
+      List<StoredObject> objects = asked != null && isNew ? Parallel.await(asked) : list();
       cache.saveList(url, objects);
       cache.trim();
       take(objects);
@@ -125,6 +138,11 @@ final class StoreRepository {
     if (all) {
       listed.keySet().forEach(this::start);
     }
+  }
+
+  private List<StoredObject> list() throws IOException {
+    boolean isKnown = listed != null || cache.savedList(url) != null;
+    return store.list(isKnown ? 2 : HttpStore.TRIES);
   }
 
   private void cannotList(IOException cause) {
@@ -174,9 +192,9 @@ final class StoreRepository {
     listed = now;
     for (String model : now.keySet()) {
       if (!Files.exists(models.resolve(model), LinkOption.NOFOLLOW_LINKS)) {
-        link(
-            model,
-            trees.resolve(now.get(model).getFirst().key().equals(model) ? "empty-file" : "empty"));
+        boolean isFile = now.get(model).getFirst().key().equals(model);
+        Files.createSymbolicLink(
+            models.resolve(model), trees.resolve(isFile ? "empty-file" : "empty"));
       }
     }
     Set<String> gone = new TreeSet<>();
@@ -222,22 +240,18 @@ final class StoreRepository {
     return fetches.compute(
         model,
         (key, running) -> {
-          if (running != null && !running.isDone()) {
-            return running
-                .handle((done, failure) -> done)
-                .thenComposeAsync(done -> bring(key), executor);
-          }
-          return isBuilt(key)
-              ? CompletableFuture.completedFuture(null)
-              : CompletableFuture.completedFuture(null)
+          CompletableFuture<Void> none = CompletableFuture.completedFuture(null);
+          boolean isBusy = running != null && !running.isDone();
+          return !isBusy && isBuilt(key)
+              ? none
+              : (isBusy ? running.handle((done, failure) -> done) : none)
                   .thenComposeAsync(done -> bring(key), executor);
         });
   }
 
   private boolean isBuilt(String model) {
     List<StoredObject> wanted = listed.get(model);
-    boolean isBuilt = wanted == null || wanted.equals(built.get(model));
-    return isBuilt && !waiting.containsKey(model) || wanted == null;
+    return wanted == null || wanted.equals(built.get(model)) && !waiting.containsKey(model);
   }
 
   private CompletableFuture<Void> bring(String model) {

@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -87,7 +88,8 @@ class CredentialsTest {
     for (int i = 0; i < variables.length; i += 2) {
       environment.put(variables[i], variables[i + 1]);
     }
-    return Dialects.of(StoreUrl.parse(url), environment, new SmallHttp(HttpClient.newHttpClient()));
+    SmallHttp http = new SmallHttp(CompletableFuture.completedFuture(HttpClient.newHttpClient()));
+    return Dialects.of(StoreUrl.parse(url), environment, http);
   }
 
   private static Map<String, String> signed(Dialect dialect) throws IOException {

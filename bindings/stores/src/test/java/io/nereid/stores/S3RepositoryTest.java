@@ -124,11 +124,11 @@ class S3RepositoryTest {
   @Test
   void aSecondStartDoesNotNeedTheStore() throws Exception {
     Fixture.putIdentity(server, "a", 1);
-    RepositoryOptions.Builder first = options();
-    Nereid.open(first.build()).close();
-    RepositoryOptions.Builder second = options();
+    Nereid.open(options().build()).close();
+    StoreOptions.Builder store = store();
     server.close();
-    try (Nereid nereid = Nereid.open(second.build())) {
+    RepositoryOptions second = RepositoryOptions.builder().store(Fixture.open(store)).build();
+    try (Nereid nereid = Nereid.open(second)) {
       assertTrue(Fixture.answers(nereid, "a"));
       assertFalse(nereid.repository().options().store().status().getFirst().reachable());
     }
@@ -137,8 +137,9 @@ class S3RepositoryTest {
 
   @Test
   void aStartWithoutStoreAndCacheSaysWhatIsMissing() throws Exception {
-    RepositoryOptions options = options().build();
+    StoreOptions.Builder store = store();
     server.close();
+    RepositoryOptions options = RepositoryOptions.builder().store(Fixture.open(store)).build();
     NereidException e = assertThrows(NereidException.class, () -> Nereid.open(options));
     assertEquals(StatusCode.UNAVAILABLE, e.code());
     assertTrue(e.getMessage().contains("cannot be listed"), e.getMessage());
