@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "bench/bench_model.h"
 #include "nereid/nereid.h"
 #include "onnxruntime/ort_library.h"
 #include "onnxruntime/ort_options.h"
@@ -23,17 +23,6 @@ namespace nereid {
 namespace {
 
 constexpr int kRunsPerWindow = 2000;
-
-void Require(const Status& status) {
-  if (!status.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
-    std::exit(1);
-  }
-}
-
-void Require(int32_t code, const nrd_error& error) {
-  Require(StatusFromCallback(code, error, "the core"));
-}
 
 // Input and output values are made once: what remains is the cost of Run.
 class BareLoop {
@@ -83,76 +72,36 @@ class BareLoop {
   OrtValue* output_value_ = nullptr;
 };
 
+BenchOptions Digits(const std::string& model, const std::string& library_path) {
+  return {.backend = "onnxruntime",
+          .input = "image",
+          .output = "scores",
+          .input_dims = {8, 8},
+          .output_dims = {10},
+          .flags = NRD_MODEL_DYNAMIC_BATCHING,
+          .parameters = {{"model_path", model}, {"onnxruntime_path", library_path}},
+          .child_path = ""};
+}
+
 // Whole requests: input buffer, submission, answer, and giving both back.
 class CoreLoop {
  public:
-  CoreLoop(const std::string& model, const std::string& library_path) {
-    nrd_error error{};
-    nrd_runtime_options runtime_options{};
-    runtime_options.struct_size = sizeof(runtime_options);
-    Require(nrd_runtime_create(&runtime_options, &runtime_, &error), error);
-    nrd_backend backend{};
-    Require(nrd_backend_find("onnxruntime", 11, &backend, &error), error);
-    nrd_tensor_spec input{};
-    input.name = AsNrdString("image");
-    input.datatype = NRD_TYPE_FP32;
-    input.rank = 2;
-    input.dims[0] = input.dims[1] = 8;
-    nrd_tensor_spec output{};
-    output.name = AsNrdString("scores");
-    output.datatype = NRD_TYPE_FP32;
-    output.rank = 1;
-    output.dims[0] = 10;
-    const nrd_parameter parameters[] = {
-        {AsNrdString("model_path"), AsNrdString(model)},
-        {AsNrdString("onnxruntime_path"), AsNrdString(library_path)}};
-    nrd_model_options options{};
-    options.struct_size = sizeof(options);
-    options.flags = NRD_MODEL_DYNAMIC_BATCHING;
-    options.name = AsNrdString("digits");
-    options.version = AsNrdString("1");
-    options.backend = &backend;
-    options.inputs = &input;
-    options.outputs = &output;
-    options.input_count = options.output_count = 1;
-    options.max_batch_size = 64;
-    options.parameters = parameters;
-    options.parameter_count = std::size(parameters);
-    Require(nrd_model_load(runtime_, &options, nullptr, &model_, &error), error);
-    Require(nrd_request_acquire(model_, &request_, &error), error);
-    nrd_tensor& image = request_->inputs[0];
-    image.datatype = NRD_TYPE_FP32;
-    image.rank = 3;
-    image.shape[0] = 1;
-    image.shape[1] = image.shape[2] = 8;
-    image.byte_size = 64 * sizeof(float);
-  }
-  ~CoreLoop() {
-    nrd_request_release(request_);
-    nrd_model_release(model_);
-    (void)nrd_runtime_release(runtime_, nullptr);
-  }
+  explicit CoreLoop(const BenchOptions& digits)
+      : model_(digits), request_(model_.NewRequest(digits)) {}
+  ~CoreLoop() { nrd_request_release(request_); }
   CoreLoop(const CoreLoop&) = delete;
   CoreLoop& operator=(const CoreLoop&) = delete;
 
+  // A request waits only when the machine stalled, and the core stopped running inline.
   void Run() {
     for (int i = 0; i < kRunsPerWindow; ++i) {
-      Require(nrd_request_input_alloc(request_, 0), *request_->error);
-      std::fill_n(static_cast<float*>(request_->inputs[0].data), 64, 0.0F);
-      int32_t code = nrd_request_submit(request_);
-      if (code == NRD_PENDING) {  // the machine stalled, and the core stopped running inline
-        code = nrd_request_wait(request_, 0);
-      }
-      Require(code, *request_->error);
-      nrd_request_drop_inputs(request_);
-      nrd_request_drop_outputs(request_);
+      BenchModel::Finish(request_, BenchModel::Submit(request_, 0.0F));
     }
   }
 
  private:
-  nrd_runtime* runtime_ = nullptr;
-  nrd_model* model_ = nullptr;
-  nrd_request* request_ = nullptr;
+  BenchModel model_;
+  nrd_request* const request_;
 };
 
 template <typename Loop>
@@ -195,7 +144,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   nereid::BareLoop bare(argv[1], argv[2]);
-  nereid::CoreLoop core(argv[1], argv[2]);
+  nereid::CoreLoop core(nereid::Digits(argv[1], argv[2]));
   nereid::Compare(bare, core, argc > 3 ? std::atoi(argv[3]) : 200);
   return 0;
 }

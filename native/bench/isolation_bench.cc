@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/status.h"
+#include "bench/bench_model.h"
 #include "nereid/nereid.h"
 
 namespace nereid {
@@ -23,35 +23,12 @@ namespace {
 
 struct Case {
   const char* name;
-  const char* backend;
-  std::string path;
-  const char* input;
-  const char* output;
-  std::vector<int64_t> input_dims;
-  std::vector<int64_t> output_dims;
+  BenchOptions model;
   size_t in_flight;
   int runs_per_window;
 };
 
-std::string child_path;
-std::string library_path;
-
-void Require(int32_t code, const nrd_error& error) {
-  if (code != NRD_OK) {
-    std::fprintf(stderr, "%s\n",
-                 std::string(StatusFromCallback(code, error, "the core").message()).c_str());
-    std::exit(1);
-  }
-}
-
-nrd_tensor_spec Spec(const char* name, const std::vector<int64_t>& dims) {
-  nrd_tensor_spec spec{};
-  spec.name = AsNrdString(name);
-  spec.datatype = NRD_TYPE_FP32;
-  spec.rank = static_cast<uint32_t>(dims.size());
-  std::copy(dims.begin(), dims.end(), spec.dims);
-  return spec;
-}
+constexpr int64_t kFreeDim = 150'528;
 
 // Processor time of this process and of another, in seconds; the other's in steps of 10 ms.
 double ProcessorSeconds(int32_t other) {
@@ -76,55 +53,19 @@ double ProcessorSeconds(int32_t other) {
 // A model, and the requests that are in flight to it.
 class Loop {
  public:
-  Loop(const Case& what, bool isolated) : what_(what) {
-    nrd_error error{};
-    nrd_runtime_options runtime_options{};
-    runtime_options.struct_size = sizeof(runtime_options);
-    Require(nrd_runtime_create(&runtime_options, &runtime_, &error), error);
-    const std::string backend_name = what.backend;
-    nrd_backend backend{};
-    Require(isolated ? nrd_backend_isolate(runtime_, backend_name.data(), backend_name.size(),
-                                           &backend, &error)
-                     : nrd_backend_find(backend_name.data(), backend_name.size(), &backend, &error),
-            error);
-    const nrd_tensor_spec input = Spec(what.input, what.input_dims);
-    const nrd_tensor_spec output = Spec(what.output, what.output_dims);
-    const nrd_parameter parameters[] = {
-        {AsNrdString("model_path"), AsNrdString(what.path)},
-        {AsNrdString("onnxruntime_path"), AsNrdString(library_path)},
-        // Workers that look for work take processors from what is measured.
-        {AsNrdString("shared_thread_count"), AsNrdString("1")},
-        {AsNrdString("isolation.backend"), AsNrdString(backend_name)},
-        {AsNrdString("isolation.child"), AsNrdString(child_path)}};
-    nrd_model_options options{};
-    options.struct_size = sizeof(options);
-    options.flags = what.in_flight > 1 ? NRD_MODEL_DYNAMIC_BATCHING : 0;
-    options.name = AsNrdString("m");
-    options.version = AsNrdString("1");
-    options.backend = &backend;
-    options.inputs = &input;
-    options.outputs = &output;
-    options.input_count = options.output_count = 1;
-    options.max_batch_size = 64;
-    options.parameters = parameters;
-    options.parameter_count = std::size(parameters);
-    Require(nrd_model_load(runtime_, &options, nullptr, &model_, &error), error);
-    requests_.resize(what.in_flight);
+  Loop(const Case& what, const std::string& child_path)
+      : what_(what), model_(Options(what, child_path)), requests_(what.in_flight) {
     for (nrd_request*& request : requests_) {
-      Require(nrd_request_acquire(model_, &request, &error), error);
+      request = model_.NewRequest(what.model, kFreeDim);
     }
-    if (isolated) {
-      nrd_isolation_stats stats{};
-      Require(nrd_model_isolation_read(model_, &stats, nullptr), error);
-      process_ = stats.process;
-    }
+    nrd_isolation_stats stats{};
+    (void)nrd_model_isolation_read(model_.model(), &stats, nullptr);  // none in this process
+    process_ = stats.process;
   }
   ~Loop() {
     for (nrd_request* const request : requests_) {
       nrd_request_release(request);
     }
-    nrd_model_release(model_);
-    (void)nrd_runtime_release(runtime_, nullptr);
   }
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
@@ -139,13 +80,10 @@ class Loop {
       nrd_request* const request = requests_[i % requests_.size()];
       int32_t& code = codes[i % requests_.size()];
       if (i >= requests_.size()) {
-        code = code == NRD_PENDING ? nrd_request_wait(request, 0) : code;
-        Require(code, *request->error);
-        nrd_request_drop_inputs(request);
-        nrd_request_drop_outputs(request);
+        BenchModel::Finish(request, code);
       }
       if (i < count) {
-        code = Submit(request);
+        code = BenchModel::Submit(request, 1.0F);
       }
     }
     const double us = static_cast<double>(nrd_clock_now_ns() - start_ns) / 1000;
@@ -153,28 +91,15 @@ class Loop {
     return {us / static_cast<double>(count), processor_us / static_cast<double>(count)};
   }
 
-  [[nodiscard]] int32_t process() const { return process_; }
-
  private:
-  int32_t Submit(nrd_request* request) {
-    nrd_tensor& input = request->inputs[0];
-    input.datatype = NRD_TYPE_FP32;
-    input.rank = static_cast<uint32_t>(what_.input_dims.size()) + 1;
-    input.shape[0] = 1;
-    size_t count = 1;
-    for (size_t i = 0; i < what_.input_dims.size(); ++i) {
-      input.shape[i + 1] = what_.input_dims[i] < 0 ? 150'528 : what_.input_dims[i];
-      count *= static_cast<size_t>(input.shape[i + 1]);
-    }
-    input.byte_size = count * sizeof(float);
-    Require(nrd_request_input_alloc(request, 0), *request->error);
-    std::fill_n(static_cast<float*>(input.data), count, 1.0F);
-    return nrd_request_submit(request);
+  static BenchOptions Options(const Case& what, const std::string& child_path) {
+    BenchOptions options = what.model;
+    options.child_path = child_path;
+    return options;
   }
 
   const Case& what_;
-  nrd_runtime* runtime_ = nullptr;
-  nrd_model* model_ = nullptr;
+  BenchModel model_;
   std::vector<nrd_request*> requests_;
   int32_t process_ = 0;
 };
@@ -184,9 +109,9 @@ double Median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void Compare(const Case& what, int windows) {
-  Loop here(what, false);
-  Loop there(what, true);
+void Compare(const Case& what, const std::string& child_path, int windows) {
+  Loop here(what, "");
+  Loop there(what, child_path);
   std::vector<double> us[2];
   std::vector<double> processor_us[2];
   std::vector<double> ratios;
@@ -216,43 +141,43 @@ int main(int argc, char** argv) {
                  "[windows]\n");
     return 2;
   }
-  nereid::child_path = argv[1];
-  nereid::library_path = argv[2];
-  const std::string models = argv[3];
+  const std::string library_path = argv[2];
   const int windows = argc > 5 ? std::atoi(argv[5]) : 30;
-  const nereid::Case cases[] = {
-      {"identity, 16 FP32, one at a time", "identity", "", "I", "O", {16}, {16}, 1, 5000},
-      {"digits, one at a time", "onnxruntime", argv[4], "image", "scores", {8, 8}, {10}, 1, 3000},
-      {"digits, dynamic batching, 32 in flight",
-       "onnxruntime",
-       argv[4],
-       "image",
-       "scores",
-       {8, 8},
-       {10},
-       32,
-       20'000},
-      {"ONNX identity, 150 528 FP32, one at a time",
-       "onnxruntime",
-       models + "/identity_fp32.onnx",
-       "INPUT0",
-       "OUTPUT0",
-       {-1},
-       {-1},
-       1,
-       300},
-      {"ONNX identity, 150 528 FP32, 8 in flight",
-       "onnxruntime",
-       models + "/identity_fp32.onnx",
-       "INPUT0",
-       "OUTPUT0",
-       {-1},
-       {-1},
-       8,
-       300},
-  };
+  const nereid::BenchOptions identity = {.backend = "identity",
+                                         .input = "I",
+                                         .output = "O",
+                                         .input_dims = {16},
+                                         .output_dims = {16},
+                                         .parameters = {},
+                                         .child_path = ""};
+  // Workers that look for work take processors from what is measured.
+  nereid::BenchOptions digits = {.backend = "onnxruntime",
+                                 .input = "image",
+                                 .output = "scores",
+                                 .input_dims = {8, 8},
+                                 .output_dims = {10},
+                                 .parameters = {{"model_path", argv[4]},
+                                                {"onnxruntime_path", library_path},
+                                                {"shared_thread_count", "1"}},
+                                 .child_path = ""};
+  nereid::BenchOptions large = {
+      .backend = "onnxruntime",
+      .input = "INPUT0",
+      .output = "OUTPUT0",
+      .input_dims = {-1},
+      .output_dims = {-1},
+      .parameters = {{"model_path", std::string(argv[3]) + "/identity_fp32.onnx"},
+                     {"onnxruntime_path", library_path},
+                     {"shared_thread_count", "1"}},
+      .child_path = ""};
+  std::vector<nereid::Case> cases = {{"identity, 16 FP32, one at a time", identity, 1, 5000},
+                                     {"digits, one at a time", digits, 1, 3000},
+                                     {"ONNX identity, 150 528 FP32, one at a time", large, 1, 300}};
+  digits.flags = large.flags = NRD_MODEL_DYNAMIC_BATCHING;
+  cases.push_back({"digits, dynamic batching, 32 in flight", digits, 32, 20'000});
+  cases.push_back({"ONNX identity, 150 528 FP32, 8 in flight", large, 8, 300});
   for (const nereid::Case& one : cases) {
-    nereid::Compare(one, windows);
+    nereid::Compare(one, argv[1], windows);
   }
   return 0;
 }

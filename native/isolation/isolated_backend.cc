@@ -1,24 +1,13 @@
 #include "isolation/isolated_backend.h"
 
-#include <exception>
 #include <memory>
 #include <utility>
 
-#include "base/status.h"
+#include "base/guarded.h"
 #include "isolation/isolated_instance.h"
 
 namespace nereid {
 namespace {
-
-// Memory and threads can run out; nothing else in here throws.
-template <typename Body>
-int32_t Guarded(nrd_error* error_out, Body body) {
-  try {
-    return Report(body(), error_out);
-  } catch (const std::exception& failure) {
-    return Report(Status(NRD_RESOURCE_EXHAUSTED, failure.what()), error_out);
-  }
-}
 
 // An instance, and the model that it is to be closed in.
 struct Handle {

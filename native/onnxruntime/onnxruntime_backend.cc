@@ -1,11 +1,10 @@
 #include "onnxruntime/onnxruntime_backend.h"
 
 #include <algorithm>
-#include <exception>
 #include <memory>
 #include <utility>
 
-#include "base/status.h"
+#include "base/guarded.h"
 #include "core/model/model_options.h"
 #include "onnxruntime/onnx_instance.h"
 #include "onnxruntime/ort_library.h"
@@ -34,16 +33,6 @@ Status Open(const nrd_model_options& options, std::unique_ptr<OnnxModel>* model_
 Status Configure(const nrd_model_options& options, OnnxModel* model) {
   NRD_RETURN_IF_ERROR(ReadModelConfig(options, &model->config));
   return CheckSignature(model->config, model->session->signature());
-}
-
-// Memory can run out anywhere; nothing else in here throws.
-template <typename Body>
-int32_t Guarded(nrd_error* error_out, Body body) {
-  try {
-    return Report(body(), error_out);
-  } catch (const std::exception& failure) {
-    return Report(Status(NRD_RESOURCE_EXHAUSTED, failure.what()), error_out);
-  }
 }
 
 int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** model_out,

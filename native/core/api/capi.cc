@@ -3,11 +3,11 @@
 #include <span>
 #include <utility>
 
+#include "base/guarded.h"
 #include "core/api/runtime_handle.h"
 #include "core/ensemble/load_ensemble.h"
 #include "core/model/model.h"
 #include "core/model/model_source.h"
-#include "core/request/guarded.h"
 #include "core/request/histogram.h"
 #include "identity/identity_backend.h"
 #include "nereid/nereid.h"

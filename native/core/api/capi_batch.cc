@@ -1,8 +1,8 @@
 // The C ABI's part for backends: what they call for a batch that they execute.
 #include <cstring>
 
+#include "base/guarded.h"
 #include "core/batch/batch_execution.h"
-#include "core/request/guarded.h"
 #include "nereid/nereid.h"
 
 namespace {

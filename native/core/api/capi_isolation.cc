@@ -1,7 +1,7 @@
 // The C ABI's part for models that run in a process of their own.
+#include "base/guarded.h"
 #include "core/api/runtime_handle.h"
 #include "core/model/model.h"
-#include "core/request/guarded.h"
 #include "isolation/isolated_backend.h"
 #include "nereid/nereid.h"
 

@@ -1,25 +1,12 @@
 #include "isolation/child/child_batch.h"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 
+#include "base/guarded.h"
 #include "base/tensor.h"
 
 namespace nereid {
-namespace {
-
-template <typename Body>
-int32_t Guarded(nrd_error* error_out, Body body) {
-  try {
-    return Report(body(), error_out);
-  } catch (const std::exception& failure) {
-    return Report(Status(NRD_RESOURCE_EXHAUSTED, failure.what()), error_out);
-  }
-}
-
-}  // namespace
-
 ChildBatch::ChildBatch(const SharedChannel& channel, uint32_t input_count, uint32_t output_count)
     : channel_(channel), inputs_(input_count), outputs_(output_count) {
   batch_.struct_size = sizeof(nrd_batch);

@@ -27,11 +27,8 @@ final class Isolation {
     if (!place.equals("process") && !place.equals("none")) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "expected isolation \"process\" or \"none\" for model '"
-              + spec.name()
-              + "', got \""
-              + place
-              + "\"");
+          "expected isolation \"process\" or \"none\" for model '%s', got \"%s\""
+              .formatted(spec.name(), place));
     }
     return place.equals("process");
   }
@@ -41,11 +38,8 @@ final class Isolation {
     if (isWanted(spec)) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
-          "model '"
-              + spec.name()
-              + "' cannot have isolation \"process\": it is "
-              + kind
-              + ", and only models of the backends 'onnxruntime' and 'identity' can");
+          "model '%s' cannot have isolation \"process\": it is %s, and only models of the backends 'onnxruntime' and 'identity' can"
+              .formatted(spec.name(), kind));
     }
   }
 

@@ -1,21 +1,26 @@
-// Every function of the C ABI that can fail runs its body in Guarded.
-#ifndef NEREID_CORE_REQUEST_GUARDED_H_
-#define NEREID_CORE_REQUEST_GUARDED_H_
+// Functions of the C ABI and of backends' tables that can fail run their body in Guarded.
+#ifndef NEREID_BASE_GUARDED_H_
+#define NEREID_BASE_GUARDED_H_
 
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "base/status.h"
 
 namespace nereid {
 
-// Runs `body`, which returns a Status, and turns everything it throws into one.
+// Runs `body`, which returns a Status, and turns everything it throws into one. Threads that cannot
+// be made throw system_error.
 template <typename Body>
 int32_t Guarded(nrd_error* error_out, Body&& body) noexcept {
   try {
     return Report(body(), error_out);
   } catch (const std::bad_alloc&) {
     WriteError(error_out, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
+    return NRD_RESOURCE_EXHAUSTED;
+  } catch (const std::system_error& failure) {
+    WriteError(error_out, NRD_RESOURCE_EXHAUSTED, failure.what());
     return NRD_RESOURCE_EXHAUSTED;
   } catch (const std::exception& failure) {
     WriteError(error_out, NRD_INTERNAL, failure.what());
@@ -27,4 +32,4 @@ int32_t Guarded(nrd_error* error_out, Body&& body) noexcept {
 
 }  // namespace nereid
 
-#endif  // NEREID_CORE_REQUEST_GUARDED_H_
+#endif  // NEREID_BASE_GUARDED_H_
