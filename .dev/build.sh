@@ -7,7 +7,7 @@ build_log=$root/build/build.log
 
 # What the core is built from.
 native_paths=(cmake native/CMakeLists.txt native/CMakePresets.json native/nereid.map native/include native/base
-  native/memory native/core native/onnxruntime native/triton)
+  native/identity native/isolation native/memory native/core native/onnxruntime native/triton)
 
 # Only a fresh build tree takes it up: an existing one keeps its generator.
 prefer_ninja() {

@@ -21,9 +21,14 @@ class AnswerCheck {
 
  private:
   const char* CheckIndex(uint32_t index);
+  [[nodiscard]] const char* CheckOutput(const Record& record);
+  [[nodiscard]] const char* CheckPlace(const Record& record) const;
+  const char* CheckOfRequest(const Record& record);
 
-  std::vector<bool> wanted_;  // and did not come yet
+  std::vector<bool> wanted_;  // of the batch itself, and did not come yet
+  uint32_t request_count_ = 0;
   uint32_t input_count_ = 0;
+  uint32_t values_ = 0;  // since the last response of any request
   uint64_t area_bytes_ = 0;
   uint64_t message_bytes_ = 0;
   bool computed_ = false;

@@ -157,17 +157,17 @@ ChildProcess::~ChildProcess() {
   close(errors_);
 }
 
-void ChildProcess::AwaitEnd() {
+void ChildProcess::AwaitEnd(const SayLine& say) {
   pollfd watched[2] = {{.fd = errors_, .events = POLLIN, .revents = 0},
                        {.fd = pid_descriptor_, .events = POLLIN, .revents = 0}};
   while (!HasEnded()) {
     poll(watched, 2, pid_descriptor_ < 0 ? kLookEveryMs : -1);
-    ReadErrors();
+    ReadErrors(say);
     if ((watched[0].revents & POLLHUP) != 0 && (watched[0].revents & POLLIN) == 0) {
       watched[0].fd = -1;  // it closed its standard error, which is no end
     }
   }
-  Reap();
+  Reap(say);
 }
 
 bool ChildProcess::HasEnded() {
@@ -177,7 +177,7 @@ bool ChildProcess::HasEnded() {
 }
 
 // Processes that it started have its group, which is there as long as the child was not reaped.
-void ChildProcess::Reap() {
+void ChildProcess::Reap(const SayLine& say) {
   siginfo_t info{};
   std::string end;
   {
@@ -189,7 +189,7 @@ void ChildProcess::Reap() {
           : known               ? DescribeEnd(info)
                                 : "has ended";
   }
-  ReadErrors();
+  ReadErrors(say);
   try {
     end_ = end + LastLines();
   } catch (const std::exception&) {  // only memory, for the words, can be missing
@@ -198,17 +198,37 @@ void ChildProcess::Reap() {
   HangUp();
 }
 
-void ChildProcess::ReadErrors() {
+void ChildProcess::ReadErrors(const SayLine& say) {
   std::array<char, 4096> piece;
   for (;;) {
     const ssize_t count = read(errors_, piece.data(), piece.size());
     if (count <= 0) {
       return;
     }
+    SayLines({piece.data(), static_cast<size_t>(count)}, say);
     if (last_bytes_.size() > kLastBytes) {
       last_bytes_.erase(0, last_bytes_.size() - kLastBytes);
     }
     last_bytes_.append(piece.data(), static_cast<size_t>(count));
+  }
+}
+
+// A line without an end is said in pieces.
+void ChildProcess::SayLines(std::string_view piece, const SayLine& say) {
+  try {
+    begun_line_ += piece;
+    size_t begin = 0;
+    for (size_t end = 0; (end = begun_line_.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+      say(std::string_view(begun_line_).substr(begin, end - begin));
+    }
+    begun_line_.erase(0, begin);
+    if (begun_line_.size() > kLastBytes) {
+      say(begun_line_);
+      begun_line_.clear();
+    }
+  } catch (const std::exception&) {  // for lack of memory it is not said
+    begun_line_.clear();
   }
 }
 

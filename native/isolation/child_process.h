@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@
 #include "isolation/control_socket.h"
 
 namespace nereid {
+
+using SayLine = std::function<void(std::string_view line)>;
 
 // The thread that starts it also awaits its end, and lives as long as it: the system kills a child
 // when the thread ends that started it. Any thread may call the rest.
@@ -28,8 +31,9 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Returns when the process has ended, with all that it started.
-  void AwaitEnd();
+  // Returns when the process has ended, with all that it started. `say` gets each line of its
+  // standard error, without the end of the line.
+  void AwaitEnd(const SayLine& say);
 
   // Asks and waits for the answer, one after another. UNAVAILABLE: the child has ended, and the
   // message says how.
@@ -49,9 +53,10 @@ class ChildProcess {
 
  private:
   ChildProcess(pid_t pid, int socket, uint64_t patience_ms, int errors);
-  void ReadErrors();
+  void ReadErrors(const SayLine& say);
+  void SayLines(std::string_view piece, const SayLine& say);
   bool HasEnded();
-  void Reap();
+  void Reap(const SayLine& say);
   [[nodiscard]] std::string LastLines() const;
 
   const pid_t pid_;
@@ -60,6 +65,7 @@ class ChildProcess {
   ControlSocket socket_;
   Mutex call_mutex_;
   std::string last_bytes_;  // of its standard error
+  std::string begun_line_;  // the same
 
   Mutex mutex_;
   std::string kill_reason_ NRD_GUARDED_BY(mutex_);

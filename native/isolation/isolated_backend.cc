@@ -89,6 +89,12 @@ nrd_backend IsolatedBackend(const LogTarget* log, const nrd_backend& inner) {
           .release_state = nullptr};
 }
 
+nrd_backend IsolatedPlugins(const LogTarget* log) {
+  nrd_backend table = IsolatedBackend(log, {});
+  table.flags = NRD_BACKEND_OWN_THREAD | NRD_BACKEND_GATHERS | NRD_BACKEND_FREE_OUTPUTS;
+  return table;
+}
+
 IsolatedModel* AsIsolated(const nrd_backend& backend, void* model_state) {
   return backend.open_model == OpenModel ? static_cast<IsolatedModel*>(model_state) : nullptr;
 }

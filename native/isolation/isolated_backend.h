@@ -10,6 +10,8 @@ namespace nereid {
 
 // `log` outlives its models; `inner` is the table of the backend that the child executes.
 nrd_backend IsolatedBackend(const LogTarget* log, const nrd_backend& inner);
+// The same for plug-ins made for Triton, of which this process knows nothing.
+nrd_backend IsolatedPlugins(const LogTarget* log);
 
 // See nrd_model_isolation_read. Null: a model with this table is not isolated.
 IsolatedModel* AsIsolated(const nrd_backend& backend, void* model_state);

@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/tensor.h"
 #include "isolation/isolated_model.h"
 
 namespace nereid {
@@ -17,18 +16,6 @@ namespace {
 
 // An end of the child wakes who waits for it; this is for a wake-up that came too early.
 constexpr int64_t kLookNs = 100'000'000;
-
-Record TensorRecord(RecordKind kind, uint32_t index, const nrd_tensor& tensor, uint64_t offset) {
-  Record record{};
-  record.kind = kind;
-  record.index = index;
-  record.datatype = tensor.datatype;
-  record.rank = tensor.rank;
-  record.offset = offset;
-  record.byte_size = tensor.byte_size;
-  std::copy_n(tensor.shape, NRD_MAX_RANK, record.shape);
-  return record;
-}
 
 }  // namespace
 
@@ -79,94 +66,81 @@ Status IsolatedInstance::Execute(nrd_batch* batch) {
   }
 }
 
-Status IsolatedInstance::ExecuteIn(Link* link, nrd_batch* batch) {
+int64_t IsolatedInstance::Deadline() const {
   const uint64_t timeout_ns = model_.isolation().timeout_ms * 1'000'000;
-  const int64_t deadline_ns = timeout_ns == 0 ? kNever : AddDelay(MonotonicNowNs(), timeout_ns);
+  return timeout_ns == 0 ? kNever : AddDelay(MonotonicNowNs(), timeout_ns);
+}
+
+Status IsolatedInstance::ExecuteIn(Link* link, nrd_batch* batch) {
+  const int64_t deadline_ns = Deadline();
   NRD_RETURN_IF_ERROR(SendBatch(link, *batch, deadline_ns));
   return AwaitAnswer(link, batch, deadline_ns);
 }
 
+// A ring holds the records of almost any batch; a larger one waits for the child to read.
 Status IsolatedInstance::SendBatch(Link* link, const nrd_batch& batch, int64_t deadline_ns) {
-  const SharedChannel& channel = *link->channel;
-  uint64_t byte_size = 0;
-  for (uint32_t i = 0; i < batch.input_count; ++i) {
-    byte_size += IsSelected(batch.inputs[i]) ? SharedChannel::Aligned(batch.inputs[i].byte_size)
-                                             : uint64_t{0};
+  const bool with_requests = model_.isolation().with_requests;
+  NRD_RETURN_IF_ERROR(records_.Write(batch, with_requests, *link->channel));
+  if (with_requests) {
+    link->channel->control()->ForgetCancelled(batch.request_count);
   }
-  if (byte_size > channel.area_bytes()) {
-    return Status(NRD_RESOURCE_EXHAUSTED,
-                  "the inputs have " + std::to_string(byte_size) + " bytes, isolated model '" +
-                      model_.name() + "' can share " + std::to_string(channel.area_bytes()) +
-                      " with its process; raise isolation_tensor_mb");
-  }
-  uint64_t offset = 0;
-  for (uint32_t i = 0; i < batch.input_count; ++i) {
-    const nrd_tensor& input = batch.inputs[i];
-    if (!IsSelected(input)) {
-      continue;
-    }
-    if (input.byte_size > 0) {
-      std::memcpy(channel.inputs() + offset, input.data, input.byte_size);
-    }
-    NRD_RETURN_IF_ERROR(Put(link, TensorRecord(RecordKind::kInput, i, input, offset), deadline_ns));
-    offset += SharedChannel::Aligned(input.byte_size);
-  }
-  for (uint32_t i = 0; i < batch.output_count; ++i) {
-    if (IsSelected(batch.outputs[i])) {
-      Record record{};
-      record.kind = RecordKind::kWanted;
-      record.index = i;
-      NRD_RETURN_IF_ERROR(Put(link, record, deadline_ns));
+  for (const Record& record : records_.all()) {
+    while (!link->to_child.Put(record)) {
+      link->to_child.Publish();
+      NRD_RETURN_IF_ERROR(CheckAlive(*link, deadline_ns));
+      const timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
+      nanosleep(&moment, nullptr);
     }
   }
-  Record run{};
-  run.kind = RecordKind::kRun;
-  run.number = batch.batch_size;
-  NRD_RETURN_IF_ERROR(Put(link, run, deadline_ns));
   link->to_child.Publish();
   return Status();
 }
 
-// A ring holds the records of almost any batch; a larger one waits for the child to read.
-Status IsolatedInstance::Put(Link* link, const Record& record, int64_t deadline_ns) {
-  while (!link->to_child.Put(record)) {
-    link->to_child.Publish();
-    NRD_RETURN_IF_ERROR(CheckAlive(*link, deadline_ns));
-    const timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
-    nanosleep(&moment, nullptr);
-  }
-  return Status();
-}
-
+// Each response of a decoupled model is an answer in time.
 Status IsolatedInstance::AwaitAnswer(Link* link, nrd_batch* batch, int64_t deadline_ns) {
-  ChannelControl* const control = link->channel->control();
-  check_.Begin(*batch, link->channel->area_bytes(), sizeof(control->message));
+  check_.Begin(*batch, link->channel->area_bytes(), sizeof(link->channel->control()->message));
   Status failed;
   for (;;) {
     Record record;
-    NRD_RETURN_IF_ERROR(TakeRecord(link, deadline_ns, &record));
+    NRD_RETURN_IF_ERROR(TakeRecord(link, *batch, deadline_ns, &record));
     if (const char* const wrong = check_.Check(record); wrong != nullptr) {
       return Kill(*link, wrong);
     }
-    if (record.kind == RecordKind::kComputed) {
-      nrd_batch_computed(batch, record.number, record.other);
-    } else if (record.kind != RecordKind::kEnd) {
-      Status taken = TakeOutput(*link, record, batch);
-      failed = failed.ok() ? std::move(taken) : std::move(failed);
-    } else {
+    if (record.kind == RecordKind::kEnd) {
       model_.Answered();
-      if (record.datatype == NRD_OK) {
-        return failed;
-      }
-      std::array<char, sizeof(control->message)> message;
-      std::memcpy(message.data(), control->message, record.byte_size);
-      WriteError(&error_, record.datatype, {message.data(), record.byte_size});
-      return StatusFromCallback(record.datatype, error_, "the backend");
+      Status ended = TakeEnd(*link, record);
+      return ended.ok() ? std::move(failed) : std::move(ended);
+    }
+    Status taken = taker_.Take(record, *link->channel, batch);
+    failed = failed.ok() ? std::move(taken) : std::move(failed);
+    if (record.kind == RecordKind::kRespond || record.kind == RecordKind::kRespondError) {
+      deadline_ns = Deadline();
     }
   }
 }
 
-Status IsolatedInstance::TakeRecord(Link* link, int64_t deadline_ns, Record* record_out) {
+Status IsolatedInstance::TakeEnd(const Link& link, const Record& record) {
+  if (record.datatype == NRD_OK) {
+    return Status();
+  }
+  const ChannelControl& control = *link.channel->control();
+  std::array<char, sizeof(control.message)> message;
+  std::memcpy(message.data(), control.message, record.byte_size);
+  WriteError(&error_, record.datatype, {message.data(), record.byte_size});
+  return StatusFromCallback(record.datatype, error_, "the backend");
+}
+
+// A child sees what the core sees, if not at once.
+void IsolatedInstance::TellCancelled(const Link& link, const nrd_batch& batch) const {
+  for (uint32_t i = 0; model_.isolation().with_requests && i < batch.request_count; ++i) {
+    if (nrd_request_is_cancelled(batch.requests[i]) != 0) {
+      link.channel->control()->Cancel(i);
+    }
+  }
+}
+
+Status IsolatedInstance::TakeRecord(Link* link, const nrd_batch& batch, int64_t deadline_ns,
+                                    Record* record_out) {
   for (;;) {
     // An answer that was complete when the child ended counts.
     const bool ended = link->child->ended();
@@ -182,24 +156,9 @@ Status IsolatedInstance::TakeRecord(Link* link, int64_t deadline_ns, Record* rec
       return Lost(link->child->end());
     }
     NRD_RETURN_IF_ERROR(CheckAlive(*link, deadline_ns));
+    TellCancelled(*link, batch);
     link->to_parent.Wait(std::min(deadline_ns, MonotonicNowNs() + kLookNs));
   }
-}
-
-// The core checks datatype and shape, as it does for each backend, and has the memory.
-Status IsolatedInstance::TakeOutput(const Link& link, const Record& record, nrd_batch* batch) {
-  if (record.kind == RecordKind::kForward) {
-    const int32_t code = nrd_batch_output_forward(batch, record.index,
-                                                  static_cast<uint32_t>(record.number), &error_);
-    return StatusFromCallback(code, error_, "forwarding an output");
-  }
-  void* data = nullptr;
-  const int32_t code = nrd_batch_output(batch, record.index, record.datatype, record.rank,
-                                        record.shape, record.byte_size, &data, &error_);
-  if (code == NRD_OK && record.byte_size > 0) {
-    std::memcpy(data, link.channel->outputs() + record.offset, record.byte_size);
-  }
-  return StatusFromCallback(code, error_, "allocating an output");
 }
 
 Status IsolatedInstance::CheckAlive(const Link& link, int64_t deadline_ns) {

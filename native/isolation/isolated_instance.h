@@ -9,6 +9,8 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "isolation/answer_check.h"
+#include "isolation/answer_taker.h"
+#include "isolation/batch_records.h"
 #include "isolation/child_process.h"
 #include "isolation/ring.h"
 #include "isolation/shared_channel.h"
@@ -50,11 +52,12 @@ class IsolatedInstance {
   };
 
   Status ExecuteIn(Link* link, nrd_batch* batch);
+  [[nodiscard]] int64_t Deadline() const;
   Status SendBatch(Link* link, const nrd_batch& batch, int64_t deadline_ns);
-  Status Put(Link* link, const Record& record, int64_t deadline_ns);
   Status AwaitAnswer(Link* link, nrd_batch* batch, int64_t deadline_ns);
-  Status TakeRecord(Link* link, int64_t deadline_ns, Record* record_out);
-  Status TakeOutput(const Link& link, const Record& record, nrd_batch* batch);
+  Status TakeRecord(Link* link, const nrd_batch& batch, int64_t deadline_ns, Record* record_out);
+  Status TakeEnd(const Link& link, const Record& record);
+  void TellCancelled(const Link& link, const nrd_batch& batch) const;
   Status CheckAlive(const Link& link, int64_t deadline_ns);
   Status Kill(const Link& link, std::string_view reason);
   [[nodiscard]] Status Lost(std::string_view end) const;
@@ -63,7 +66,9 @@ class IsolatedInstance {
   const uint32_t index_;
   Mutex use_;
   std::shared_ptr<Link> link_ NRD_GUARDED_BY(use_);
+  BatchRecords records_;
   AnswerCheck check_;
+  AnswerTaker taker_;
   nrd_error error_{};
 };
 

@@ -87,6 +87,7 @@ Status IsolatedModel::OpenModel(ChildProcess* child) {
     specs->resize(reader.GetCount(sizeof(uint64_t)));
     std::generate(specs->begin(), specs->end(), [&] { return ReadSpec(&reader); });
   }
+  described_.completed = reader.GetText();
   return reader.ok() ? Status() : Status::Internal("the child described the model incompletely");
 }
 
@@ -179,7 +180,7 @@ void IsolatedModel::Run() {
       if (!is_first) {
         reopening = StartReopening(child.get());
       }
-      child->AwaitEnd();
+      child->AwaitEnd([this](std::string_view line) { Log(2, "says: " + std::string(line)); });
       if (reopening.joinable()) {
         reopening.join();
       }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,6 +32,7 @@ class IsolatedModel {
     bool known = false;
     std::vector<nrd_tensor_spec> inputs;
     std::vector<nrd_tensor_spec> outputs;
+    std::string_view completed;  // the configuration by a plug-in; empty: it left it as it was
   };
 
   IsolatedModel(const nrd_model_options& options, IsolationOptions isolation, const LogTarget& log);

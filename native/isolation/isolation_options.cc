@@ -43,6 +43,8 @@ Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* 
     const std::string_view value = View(options.parameters[i].value);
     if (key == "isolation.child") {
       options_out->child_path = value;
+    } else if (key == kIsolatedBackend) {
+      options_out->with_requests = value == kPlugins;
     }
     for (const Number& number : kNumbers) {
       if (key == number.key) {

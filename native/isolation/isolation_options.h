@@ -13,9 +13,12 @@ namespace nereid {
 // Names that the child reads as well.
 inline constexpr char kIsolatedBackend[] = "isolation.backend";
 inline constexpr char kIsolationMemory[] = "isolation_memory_mb";
+// The backend that stands for all plug-ins made for Triton.
+inline constexpr char kPlugins[] = "triton";
 
 struct IsolationOptions {
   std::string child_path;        // isolation.child: the executable
+  bool with_requests = false;    // isolation.backend answers each request of a batch by itself
   uint64_t timeout_ms = 60'000;  // isolation_timeout_ms: longest execution; 0: no limit
   uint64_t load_ms = 600'000;    // isolation_load_ms: longest step of loading
   uint64_t tensor_mb = 1024;     // isolation_tensor_mb: of inputs, and of outputs, of a batch

@@ -11,16 +11,25 @@ namespace nereid {
 
 enum class RecordKind : uint32_t {
   kNone = 0,
-  // Parent to child. A batch is its inputs, what is wanted of its outputs, and kRun.
-  kInput = 1,   // index, datatype, rank, shape, and where it lies in the inputs
-  kWanted = 2,  // index of an output
-  kRun = 3,     // number: rows of the batch
-  // Child to parent. An answer is outputs, and kEnd.
-  kOutput = 4,    // index, datatype, rank, shape, and where it lies in the outputs
-  kForward = 5,   // index of an output, number: the input that it is
-  kComputed = 6,  // number, other: nrd_batch_computed
-  kEnd = 7        // datatype: the status, byte_size: of the message behind the rings
+  // Parent to child. A batch is its inputs, what is wanted of its outputs, the same for each of its
+  // requests where the backend asks for them, and kRun.
+  kInput = 1,    // index, request, datatype, rank, shape, and where it lies in the inputs
+  kWanted = 2,   // index of an output, request
+  kRequest = 3,  // request, and where a description of it lies in the inputs
+  kRun = 4,      // number: rows of the batch
+  // Child to parent. An answer is outputs, and kEnd. Behind kRespond another answer to the request
+  // may follow.
+  kOutput = 5,         // index, request, datatype, rank, shape, and where it lies in the outputs
+  kForward = 6,        // index of an output, number: the input that it is
+  kComputed = 7,       // number, other: nrd_batch_computed
+  kValue = 8,          // request, and where a value of its response lies in the outputs
+  kRespond = 9,        // request
+  kRespondError = 10,  // request, datatype: the status, and where the message lies in the outputs
+  kFail = 11,          // the same
+  kReschedule = 12,    // request
+  kEnd = 13            // datatype: the status, byte_size: of the message behind the rings
 };
+inline constexpr uint32_t kRecordKinds = 14;
 
 // One process tells the other this. Two lines of the cache.
 struct Record {
@@ -33,7 +42,8 @@ struct Record {
   int64_t shape[NRD_MAX_RANK];
   int64_t number;
   int64_t other;
-  uint64_t reserved[2];
+  uint32_t request;  // its place in the batch, counted from 1; 0: the batch itself
+  uint32_t reserved[3];
 };
 static_assert(sizeof(Record) == 128);
 
@@ -58,6 +68,11 @@ class RingWriter {
   bool Put(const Record& record);
   // Shows the reader what was put, and wakes it.
   void Publish();
+  // How many records were put, and whether the reader took so many.
+  [[nodiscard]] uint32_t written() const { return written_; }
+  [[nodiscard]] bool WasRead(uint32_t count) const {
+    return static_cast<int32_t>(ring_->read.load(std::memory_order_acquire) - count) >= 0;
+  }
 
  private:
   RingMemory* const ring_;

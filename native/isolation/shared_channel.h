@@ -2,6 +2,7 @@
 #ifndef NEREID_ISOLATION_SHARED_CHANNEL_H_
 #define NEREID_ISOLATION_SHARED_CHANNEL_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,10 +12,30 @@
 
 namespace nereid {
 
+// Requests of a batch that a child can be told of as cancelled; those behind them end as they do.
+inline constexpr uint32_t kCancelled = 4096;
+
 struct ChannelControl {
   RingMemory to_child;
   RingMemory to_parent;
   char message[1024];  // of the last kEnd
+  // A bit for each request of the batch.
+  std::atomic<uint64_t> cancelled[kCancelled / 64];
+
+  void Cancel(uint32_t request) {
+    if (request < kCancelled) {
+      cancelled[request / 64].fetch_or(uint64_t{1} << (request % 64), std::memory_order_relaxed);
+    }
+  }
+  [[nodiscard]] bool IsCancelled(uint32_t request) const {
+    return request < kCancelled &&
+           (cancelled[request / 64].load(std::memory_order_relaxed) >> (request % 64) & 1) != 0;
+  }
+  void ForgetCancelled(uint32_t request_count) {
+    for (uint32_t i = 0; i < kCancelled && i < request_count; i += 64) {
+      cancelled[i / 64].store(0, std::memory_order_relaxed);
+    }
+  }
 };
 
 // A memfd with control, inputs and outputs, one behind the other. Its size never changes, so that

@@ -19,7 +19,7 @@ set(onnxruntime_rule
 set(identity_includes "nereid/nereid\\.h|(base|identity)/.*")
 set(identity_rule
   "identity/ is a backend as any other, and needs to know of no model: it includes base/ and itself.")
-set(isolation_includes "nereid/nereid\\.h|(base|isolation)/.*|identity/identity_backend\\.h|onnxruntime/onnxruntime_backend\\.h")
+set(isolation_includes "nereid/nereid\\.h|(base|isolation)/.*|identity/identity_backend\\.h|onnxruntime/onnxruntime_backend\\.h|triton/nereid_triton\\.h")
 set(isolation_rule
   "isolation/ is a backend as any other, and its child knows of the backends that it runs no more than their tables.")
 set(triton_includes "(nereid|triton)/.*\\.h|base/.*")
@@ -27,7 +27,7 @@ set(triton_rule
   "triton/ is a library of its own, which knows the core by the C header alone: of the rest it includes base/.")
 # Where the built-in backends are registered.
 set(registration core/api/capi.cc core/api/capi_isolation.cc)
-set(registration_includes "identity/identity_backend\\.h|onnxruntime/onnxruntime_backend\\.h|isolation/isolated_backend\\.h")
+set(registration_includes "identity/identity_backend\\.h|onnxruntime/onnxruntime_backend\\.h|isolation/(isolated_backend|isolation_options)\\.h")
 
 set(checked 0)
 set(folders base memory identity onnxruntime isolation isolation/child triton triton/triton/core)

@@ -683,7 +683,12 @@ NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backe
 /* The table of a backend that executes models of the built-in backend `name` in a process of their
  * own, one a model, for models of this runtime. It takes what that backend takes, and the
  * parameters `isolation.backend` (the name again), `isolation.child` (the path of the executable
- * nereid-child), and those that docs/isolation.md lists. Each end of a process is logged. */
+ * nereid-child), and those that docs/isolation.md lists. Each end of a process is logged.
+ *
+ * `triton` stands for plug-ins made for Triton. It takes the parameters that nrt_backend_open
+ * lists; `isolation.plugin`, `isolation.plugin_name`, `isolation.plugin_directory` and
+ * `isolation.setting:KEY` for what that function takes; `isolation.core` and `isolation.triton` for
+ * the paths of libnereid.so and libtritonserver.so. */
 NRD_API int32_t nrd_backend_isolate(nrd_runtime* runtime, const char* name, uint64_t name_size,
                                     nrd_backend* backend_out, nrd_error* error_out);
 
@@ -995,6 +1000,10 @@ NRD_API int32_t nrd_source_open(nrd_runtime* runtime, const nrd_model_options* o
  * as the source. NRD_NOT_FOUND: there are no more; NRD_UNIMPLEMENTED: the backend cannot tell. */
 NRD_API int32_t nrd_source_tensor(nrd_source* source, int32_t kind, uint32_t index,
                                   nrd_tensor_spec* spec_out);
+
+/* Of a source whose backend is `triton` of nrd_backend_isolate: the configuration as the plug-in
+ * completed it, JSON that is valid as long as the source. Empty: it left it as it was. */
+NRD_API void nrd_source_completed(nrd_source* source, nrd_string* json_out);
 
 NRD_API void nrd_source_release(nrd_source* source);
 

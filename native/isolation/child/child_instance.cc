@@ -1,13 +1,11 @@
 #include "isolation/child/child_instance.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <future>
+#include <string>
 #include <utility>
 
 #include "base/clock.h"
@@ -30,8 +28,7 @@ ChildInstance::ChildInstance(const nrd_backend& backend, const nrd_model_options
     : backend_(backend),
       channel_(std::move(channel)),
       to_child_(&channel_->control()->to_child),
-      to_parent_(&channel_->control()->to_parent),
-      batch_(*channel_, options.input_count, options.output_count) {
+      batch_(*channel_, options) {
   error_.struct_size = sizeof(error_);
 }
 
@@ -71,7 +68,7 @@ void ChildInstance::Run(void* instance) {
         GiveUp("the records of the parent are broken");
       case RingReader::Taken::kRecord:
         if (record.kind == RecordKind::kRun) {
-          batch_.SetRows(record.number);
+          batch_.Complete(record.number);
           Execute(instance);
           batch_.Begin();
         } else if (!batch_.Add(record)) {
@@ -84,38 +81,19 @@ void ChildInstance::Run(void* instance) {
 
 void ChildInstance::Execute(void* instance) {
   error_.message_size = 0;
+  int32_t code = NRD_INTERNAL;
+  std::string message = "the backend threw an unknown exception";
   try {
-    const int32_t code = backend_.execute(instance, batch_.batch(), &error_);
-    Answer(code, {error_.message, std::min<size_t>(error_.message_size, sizeof(error_.message))});
-  } catch (const std::exception& failure) {
-    Answer(NRD_INTERNAL, failure.what());
-  } catch (...) {
-    Answer(NRD_INTERNAL, "the backend threw an unknown exception");
-  }
-}
-
-void ChildInstance::Answer(int32_t code, std::string_view message) {
-  if (code == NRD_OK) {
-    for (const Record& record : batch_.made()) {
-      Put(record);
+    code = backend_.execute(instance, batch_.batch(), &error_);
+    message.assign(error_.message, std::min<size_t>(error_.message_size, sizeof(error_.message)));
+    if (code == NRD_PENDING) {
+      batch_.AwaitFinish(&code, &message);
     }
+  } catch (const std::exception& failure) {
+    message = failure.what();
+  } catch (...) {  // as the message says
   }
-  ChannelControl* const control = channel_->control();
-  Record end{};
-  end.kind = RecordKind::kEnd;
-  end.datatype = code;
-  end.byte_size = std::min(message.size(), sizeof(control->message));
-  std::memcpy(control->message, message.data(), end.byte_size);
-  Put(end);
-  to_parent_.Publish();
-}
-
-void ChildInstance::Put(const Record& record) {
-  while (!to_parent_.Put(record)) {
-    to_parent_.Publish();
-    const timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
-    nanosleep(&moment, nullptr);
-  }
+  batch_.End(code, message);
 }
 
 }  // namespace nereid

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string_view>
 #include <thread>
 
 #include "base/status.h"
@@ -33,13 +32,10 @@ class ChildInstance {
  private:
   void Run(void* instance);
   void Execute(void* instance);
-  void Answer(int32_t code, std::string_view message);
-  void Put(const Record& record);
 
   const nrd_backend& backend_;
   const std::unique_ptr<SharedChannel> channel_;
   RingReader to_child_;
-  RingWriter to_parent_;
   ChildBatch batch_;
   nrd_error error_{};
   std::atomic<bool> ends_{false};

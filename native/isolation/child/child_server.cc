@@ -98,7 +98,7 @@ class ChildServer {
         LimitMemory(View(parameter.value));
       }
     }
-    NRD_RETURN_IF_ERROR(find_(backend, &backend_));
+    NRD_RETURN_IF_ERROR(find_(backend, options.options(), &found_));
     nrd_error error{};
     const int32_t code = backend_.open_model(backend_.context, &options.options(), &model_, &error);
     NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the model"));
@@ -107,6 +107,7 @@ class ChildServer {
     for (const int32_t kind : {NRD_TENSOR_INPUT, NRD_TENSOR_OUTPUT}) {
       Describe(kind, details);
     }
+    details->PutText(found_.completed == nullptr ? std::string_view() : *found_.completed);
     return Status();
   }
 
@@ -163,7 +164,8 @@ class ChildServer {
 
   const FindBackend find_;
   ControlSocket socket_;
-  nrd_backend backend_{};
+  ChildBackend found_;
+  const nrd_backend& backend_ = found_.table;
   void* model_ = nullptr;
   bool is_open_ = false;
   ReadOptions options_;  // of the configured model

@@ -2,6 +2,7 @@
 #ifndef NEREID_ISOLATION_CHILD_CHILD_SERVER_H_
 #define NEREID_ISOLATION_CHILD_CHILD_SERVER_H_
 
+#include <string>
 #include <string_view>
 
 #include "base/status.h"
@@ -9,7 +10,16 @@
 
 namespace nereid {
 
-using FindBackend = Status (*)(std::string_view name, nrd_backend* backend_out);
+// The table of a backend, and where it leaves the configuration of a model that it completes while
+// it opens the model; null: it completes none.
+struct ChildBackend {
+  nrd_backend table{};
+  const std::string* completed = nullptr;
+};
+
+// The backend of this name, for the only model: its options are those of open_model.
+using FindBackend = Status (*)(std::string_view name, const nrd_model_options& options,
+                               ChildBackend* backend_out);
 
 // Returns the status to exit with, when the parent has gone or closes the model. `arguments` are
 // main's: the name, a title, and the parent's process.

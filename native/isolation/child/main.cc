@@ -1,17 +1,22 @@
-// nereid-child: runs one isolated model with a backend of the core.
+// nereid-child: runs one isolated model with a backend of the core, or with a plug-in.
 #include <string>
 
 #include "identity/identity_backend.h"
 #include "isolation/child/child_server.h"
+#include "isolation/child/plugin_backend.h"
+#include "isolation/isolation_options.h"
 #include "onnxruntime/onnxruntime_backend.h"
 
 namespace {
 
-nereid::Status Find(std::string_view name, nrd_backend* backend_out) {
+nereid::Status Find(std::string_view name, const nrd_model_options& options,
+                    nereid::ChildBackend* backend_out) {
   if (name == "identity") {
-    *backend_out = nereid::IdentityBackend();
+    backend_out->table = nereid::IdentityBackend();
   } else if (name == "onnxruntime") {
-    *backend_out = nereid::OnnxRuntimeBackend();
+    backend_out->table = nereid::OnnxRuntimeBackend();
+  } else if (name == nereid::kPlugins) {
+    return nereid::PluginBackend(options, backend_out);
   } else {
     return nereid::Status(NRD_UNIMPLEMENTED,
                           "a child cannot run the backend '" + std::string(name) + "'");

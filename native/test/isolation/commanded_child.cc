@@ -83,7 +83,7 @@ void SendWildRecords(uint32_t seed) {
     const uint32_t count = 1 + random() % 8;
     for (uint32_t i = 0; i < count; ++i) {
       Record record{};
-      record.kind = static_cast<RecordKind>(random() % 9);
+      record.kind = static_cast<RecordKind>(random() % (kRecordKinds + 1));
       record.index = static_cast<uint32_t>(WildNumber(&random));
       record.datatype = random() % 2 == 0 ? NRD_TYPE_INT32 : static_cast<int32_t>(random() % 20);
       record.rank = random() % 2 == 0 ? 2 : static_cast<uint32_t>(WildNumber(&random));
@@ -93,6 +93,7 @@ void SendWildRecords(uint32_t seed) {
         dim = WildNumber(&random);
       }
       record.number = WildNumber(&random);
+      record.request = random() % 2 == 0 ? 0 : static_cast<uint32_t>(WildNumber(&random));
       ring.records[written++ % kRingRecords] = record;
     }
     ring.written.store(random() % 8 == 0 ? static_cast<uint32_t>(random()) : written);
@@ -216,24 +217,26 @@ int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** mo
   return NRD_OK;
 }
 
-Status Find(std::string_view /*name*/, nrd_backend* backend_out) {
-  *backend_out = {.struct_size = sizeof(nrd_backend),
-                  .flags = 0,
-                  .context = nullptr,
-                  .open_model = OpenModel,
-                  .describe = nullptr,
-                  .configure = nullptr,
-                  .memory_read = nullptr,
-                  .open_instance = [](void*, uint32_t, void** instance_out, nrd_error*) -> int32_t {
-                    *instance_out = nullptr;
-                    return NRD_OK;
-                  },
-                  .execute = [](void*, nrd_batch* batch, nrd_error* error_out) -> int32_t {
-                    return Report(Execute(batch), error_out);
-                  },
-                  .close_instance = [](void*) {},
-                  .close_model = [](void*) {},
-                  .release_state = nullptr};
+Status Find(std::string_view /*name*/, const nrd_model_options& /*options*/,
+            ChildBackend* backend_out) {
+  backend_out->table = {
+      .struct_size = sizeof(nrd_backend),
+      .flags = 0,
+      .context = nullptr,
+      .open_model = OpenModel,
+      .describe = nullptr,
+      .configure = nullptr,
+      .memory_read = nullptr,
+      .open_instance = [](void*, uint32_t, void** instance_out, nrd_error*) -> int32_t {
+        *instance_out = nullptr;
+        return NRD_OK;
+      },
+      .execute = [](void*, nrd_batch* batch, nrd_error* error_out) -> int32_t {
+        return Report(Execute(batch), error_out);
+      },
+      .close_instance = [](void*) {},
+      .close_model = [](void*) {},
+      .release_state = nullptr};
   return Status();
 }
 

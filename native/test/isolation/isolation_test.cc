@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "test/isolation/isolation_fixture.h"
 
 namespace nereid::test {
@@ -93,6 +94,25 @@ TEST_CASE("a request is told how the process ended that had it") {
   CHECK(next.SubmitAndWait() == NRD_OK);
   CHECK(IsolationStats(model).restarts == 2);
   CHECK(IsolationStats(model).deaths_in_a_row == 0);
+}
+
+TEST_CASE("lines that a process writes are in the log") {
+  static Mutex* const mutex = new Mutex;
+  static std::string* const log = new std::string;
+  nrd_runtime_options options{};
+  options.log = [](void*, int32_t, const char* message, uint64_t size) {
+    const MutexLock lock(*mutex);
+    *log += std::string(message, size) + "\n";
+  };
+  TestRuntime runtime(0, options);
+  TestModel model(Isolated(runtime));
+  CommandRequest request(model, Command::kSayAndDie);
+  CHECK(request.SubmitAndWait() == NRD_UNAVAILABLE);
+  CHECK(TestRequest(model, 1, -5).SubmitAndWait() == NRD_OK);
+  const MutexLock lock(*mutex);
+  for (const char* const line : {"first line", "second line", "fourth line"}) {
+    CHECK_MESSAGE(Contains(*log, std::string("isolated model 'm': says: ") + line + "\n"), *log);
+  }
 }
 
 TEST_CASE("requests that wait when a process dies run in the next one") {

@@ -101,6 +101,7 @@ TEST_CASE("what a check lets through lies where the parent reads, and comes once
     outputs[0].flags = NRD_TENSOR_SELECTED;
     outputs[2].flags = NRD_TENSOR_SELECTED;
     nrd_batch batch{};
+    batch.request_count = 3;
     batch.input_count = 2;
     batch.output_count = 3;
     batch.outputs = outputs;
@@ -113,22 +114,34 @@ TEST_CASE("what a check lets through lies where the parent reads, and comes once
       for (size_t k = 0; k < sizeof(record) / sizeof(uint64_t); ++k) {
         words[k] = wild();
       }
-      record.kind = static_cast<RecordKind>(random() % 9);
+      record.kind = static_cast<RecordKind>(random() % (kRecordKinds + 2));
       record.index = static_cast<uint32_t>(random() % 4 == 0 ? wild() : random() % 4);
+      record.request = static_cast<uint32_t>(random() % 4 == 0 ? wild() : random() % 5);
       if (check.Check(record) != nullptr) {
         continue;
       }
       ++passed;
       const bool output = record.kind == RecordKind::kOutput;
       const bool forward = record.kind == RecordKind::kForward;
-      REQUIRE((output || forward || record.kind == RecordKind::kComputed ||
+      const bool text = record.kind == RecordKind::kValue || record.kind == RecordKind::kFail ||
+                        record.kind == RecordKind::kRespondError;
+      const bool of_request =
+          text || record.kind == RecordKind::kRespond || record.kind == RecordKind::kReschedule;
+      REQUIRE((output || forward || of_request || record.kind == RecordKind::kComputed ||
                record.kind == RecordKind::kEnd));
-      if (output) {
-        REQUIRE(record.rank <= NRD_MAX_RANK);
+      if (output || text) {
         REQUIRE(record.byte_size <= 4096);
         REQUIRE(record.offset <= 4096 - record.byte_size);
       }
-      if (output || forward) {
+      if (output) {
+        REQUIRE(record.rank <= NRD_MAX_RANK);
+        REQUIRE(record.index < 3);
+        REQUIRE(record.request <= 3);
+      }
+      if (of_request) {
+        REQUIRE((record.request >= 1 && record.request <= 3));
+      }
+      if ((output && record.request == 0) || forward) {
         REQUIRE((record.index == 0 || record.index == 2));
         REQUIRE((seen & (1U << record.index)) == 0);
         seen |= 1U << record.index;

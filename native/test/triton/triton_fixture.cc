@@ -46,7 +46,7 @@ int32_t Load(Plugin& plugin, const PluginModelSettings& settings, uint64_t load,
   const std::string number = std::to_string(load);
   const std::string config = Config(settings);
   const std::string instances = Instances(settings);
-  const nrd_parameter parameters[] = {
+  std::vector<nrd_parameter> parameters = {
       {View("nereid.load"), View(number)},
       {View("nereid.config"), View(config)},
       {View("nereid.directory"), View(NEREID_TEST_FOLDER)},
@@ -54,6 +54,9 @@ int32_t Load(Plugin& plugin, const PluginModelSettings& settings, uint64_t load,
       {View("nereid.instances"), View(instances)},
       {View("nereid.host_policies"), View(R"({"cpu":{"numa-node":"0"}})")},
   };
+  for (const auto& [key, value] : plugin.parameters()) {
+    parameters.push_back({View(key), View(value)});
+  }
   const nrd_tensor_spec inputs[] = {Spec("INPUT0", -1), Spec("INPUT_STATE", 1, NRD_SPEC_HIDDEN)};
   const nrd_tensor_spec outputs[] = {Spec("OUTPUT0", -1), Spec("OUTPUT_STATE", 1, NRD_SPEC_HIDDEN)};
   nrd_model_options options{};
@@ -68,8 +71,8 @@ int32_t Load(Plugin& plugin, const PluginModelSettings& settings, uint64_t load,
   options.max_batch_size = settings.max_batch_size;
   options.instance_count = settings.instance_count;
   options.max_queue_delay_ns = settings.max_queue_delay_ns;
-  options.parameters = parameters;
-  options.parameter_count = std::size(parameters);
+  options.parameters = parameters.data();
+  options.parameter_count = parameters.size();
   options.sequences = settings.sequences;
   // As the control plane does it: the backend completes the configuration first.
   nrd_source* source = nullptr;

@@ -101,20 +101,28 @@ class PluginHost {
 class Plugin {
  public:
   explicit Plugin(const std::string& library, const std::string& name = "probe");
+  // One whose models have processes of their own, with these parameters as well. Where
+  // NEREID_ISOLATED_PLUGINS is set, all have.
+  using Parameters = std::map<std::string, std::string>;
+  Plugin(const std::string& library, const std::string& name, Parameters isolation);
   ~Plugin();
   Plugin(const Plugin&) = delete;
   Plugin& operator=(const Plugin&) = delete;
 
   nrt_backend* get() { return backend_; }
   const nrd_backend& table() const { return table_; }
+  const Parameters& parameters() const { return parameters_; }
   // Without waiting for inferences that it began.
   void CloseAtOnce();
   // Opens one that must not be opened, and returns what is said.
   static std::string Refusal(const std::string& library, const std::string& name);
 
  private:
+  void Isolate(const std::string& library, const std::string& name);
+
   nrt_backend* backend_ = nullptr;
   nrd_backend table_{};
+  Parameters parameters_;
 };
 
 struct PluginModelSettings {

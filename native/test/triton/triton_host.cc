@@ -1,4 +1,5 @@
 // The host of the tests, and plug-ins in it.
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -196,10 +197,34 @@ int32_t OpenPlugin(const std::string& library, const std::string& name, nrt_back
 }  // namespace
 
 Plugin::Plugin(const std::string& library, const std::string& name) {
+  if (std::getenv("NEREID_ISOLATED_PLUGINS") != nullptr) {
+    Isolate(library, name);
+    return;
+  }
   Errors errors;
   REQUIRE_MESSAGE(OpenPlugin(library, name, &backend_, errors) == NRD_OK, errors.message());
   table_.struct_size = sizeof(table_);
   nrt_backend_table(backend_, &table_);
+}
+
+Plugin::Plugin(const std::string& library, const std::string& name, Parameters isolation)
+    : parameters_(std::move(isolation)) {
+  Isolate(library, name);
+}
+
+void Plugin::Isolate(const std::string& library, const std::string& name) {
+  Errors errors;
+  REQUIRE_MESSAGE(nrd_backend_isolate(PluginHost::Get().runtime(), "triton", 6, &table_,
+                                      errors.out()) == NRD_OK,
+                  errors.message());
+  parameters_.insert({{"isolation.backend", "triton"},
+                      {"isolation.child", NEREID_CHILD_PATH},
+                      {"isolation.core", NEREID_CORE_PATH},
+                      {"isolation.triton", NEREID_TRITON_PATH},
+                      {"isolation.plugin", library},
+                      {"isolation.plugin_name", name},
+                      {"isolation.plugin_directory", library.substr(0, library.rfind('/'))},
+                      {"isolation.setting:colour", "blue"}});
 }
 
 Plugin::~Plugin() {

@@ -85,6 +85,7 @@ TRITONSERVER_Error* probe_statistics(probe_call call);
 TRITONSERVER_Error* probe_trace(probe_call call);
 TRITONSERVER_Error* probe_metrics(probe_call call);
 TRITONSERVER_Error* probe_values(probe_call call);
+TRITONSERVER_Error* probe_die(probe_call call);
 
 /* The request's parameter of that name and type, or NULL. */
 const void* probe_parameter(TRITONBACKEND_Request* request, const char* name,

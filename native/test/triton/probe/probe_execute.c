@@ -1,6 +1,8 @@
 /* What runs for each request. */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probe.h"
 
@@ -39,7 +41,23 @@ static const named_case kCases[] = {
     {"trace", probe_trace},
     {"metrics", probe_metrics},
     {"values", probe_values},
+    {"die", probe_die},
 };
+
+/* Ends the process, which has to be the model's own, in the way that the parameter "how" names. */
+TRITONSERVER_Error* probe_die(probe_call call) {
+  const char* const how = probe_parameter(call.request, "how", TRITONSERVER_PARAMETER_STRING);
+  if (how != NULL && strcmp(how, "segfault") == 0) {
+    raise(SIGSEGV);
+  } else if (how != NULL && strcmp(how, "exit") == 0) {
+    _exit(7);
+  } else if (how != NULL && strcmp(how, "hang") == 0) {
+    for (;;) {
+      pause();
+    }
+  }
+  abort();
+}
 
 static probe_case case_of(TRITONBACKEND_Request* request) {
   const char* const name = probe_parameter(request, "do", TRITONSERVER_PARAMETER_STRING);

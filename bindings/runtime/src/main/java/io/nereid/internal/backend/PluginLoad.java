@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
@@ -21,20 +22,26 @@ public final class PluginLoad implements AutoCloseable {
 
   private static final String MODEL_PY = "model.py";
 
+  /** The number of the load in a process that has no other. */
+  private static final long ONLY = 1;
+
   private final PluginRuntime plugins;
   private final PluginSearch.Backend found;
-  private final PluginRuntime.Lease lease;
+  private final Optional<PluginRuntime.Lease> lease; // empty: another process loads the plug-in
+  private final Map<String, String> isolation;
   private final long number;
 
   private PluginLoad(
       PluginRuntime plugins,
       PluginSearch.Backend found,
-      PluginRuntime.Lease lease,
-      UnaryOperator<String> completed) {
+      Optional<PluginRuntime.Lease> lease,
+      Map<String, String> isolation,
+      long number) {
     this.plugins = plugins;
     this.found = found;
     this.lease = lease;
-    number = PluginUpcalls.addLoad(completed);
+    this.isolation = isolation;
+    this.number = number;
   }
 
   /**
@@ -48,16 +55,37 @@ public final class PluginLoad implements AutoCloseable {
     PluginRuntime.Lease lease = plugins.lease(found);
     try {
       lease.handle();
-      return new PluginLoad(plugins, found, lease, completed);
+      long number = PluginUpcalls.addLoad(completed);
+      return new PluginLoad(plugins, found, Optional.of(lease), Map.of(), number);
     } catch (Throwable t) {
       lease.close();
       throw t;
     }
   }
 
-  /** The groups of instances that the backend prefers. */
+  /**
+   * Begins a load by a process of the model's own, which is the only one to load the plug-in.
+   *
+   * @param process what that process is started with
+   */
+  public static PluginLoad isolated(
+      PluginRuntime plugins, PluginSearch.Backend found, Map<String, String> process) {
+    Map<String, String> parameters = new HashMap<>(process);
+    parameters.putAll(plugins.libraries());
+    parameters.put("isolation.plugin", found.library().toString());
+    parameters.put("isolation.plugin_name", found.name());
+    parameters.put("isolation.plugin_directory", found.directory().toString());
+    plugins
+        .settings(found.settings())
+        .forEach((key, value) -> parameters.put("isolation.setting:" + key, value));
+    return new PluginLoad(plugins, found, Optional.empty(), parameters, ONLY);
+  }
+
+  /** The groups of instances that the backend prefers, where it can be asked. */
   public List<PreferredGroup> preferredGroups() {
-    return lease.handle().preferredGroups();
+    return lease.map(PluginRuntime.Lease::handle).stream()
+        .flatMap(handle -> handle.preferredGroups().stream())
+        .toList();
   }
 
   /** The GPUs that instances may have. */
@@ -80,12 +108,14 @@ public final class PluginLoad implements AutoCloseable {
 
   /** The backend's functions, in memory of the arena. */
   public BackendRecord table(Arena arena) {
-    return lease.handle().table(arena);
+    return lease
+        .map(here -> here.handle().table(arena))
+        .orElseGet(() -> plugins.isolatedTable(arena));
   }
 
   /** The parameters for the backend when it opens the model, before instances are known. */
   public Map<String, String> opening(String config, Path directory, boolean autoComplete) {
-    Map<String, String> parameters = new HashMap<>();
+    Map<String, String> parameters = new HashMap<>(isolation);
     parameters.put("nereid.load", Long.toString(number));
     parameters.put("nereid.config", config);
     parameters.put("nereid.directory", directory.toString());
@@ -107,23 +137,31 @@ public final class PluginLoad implements AutoCloseable {
 
   /** Lets the backend say which requests go together, where it does. */
   public void batcher(Arena arena, ModelOptionsRecord options) {
-    PluginLibrary.batcher(arena, number, options);
+    if (lease.isPresent()) {
+      PluginLibrary.batcher(arena, number, options);
+    }
   }
 
   /** Fails what the backend still has, after draining took too long. */
   public void giveUp() {
-    PluginLibrary.giveUp(number);
+    if (lease.isPresent()) {
+      PluginLibrary.giveUp(number);
+    }
   }
 
   /** Throws when an instance says that it is not ready. */
   public void checkReady() {
-    PluginLibrary.checkReady(number);
+    if (lease.isPresent()) {
+      PluginLibrary.checkReady(number);
+    }
   }
 
   /** The model is closed, or could not be opened. */
   @Override
   public void close() {
-    PluginUpcalls.removeLoad(number);
-    lease.close();
+    lease.ifPresent(here -> {
+      PluginUpcalls.removeLoad(number);
+      here.close();
+    });
   }
 }

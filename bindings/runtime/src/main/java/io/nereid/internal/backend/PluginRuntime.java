@@ -3,6 +3,7 @@ package io.nereid.internal.backend;
 import io.nereid.internal.JsonText;
 import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
+import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.PluginAgentHandle;
 import io.nereid.internal.ffi.PluginBackendHandle;
@@ -16,10 +17,12 @@ import io.nereid.model.PluginOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
+import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The plug-ins of one runtime that were made for Triton. Their library is loaded when the first is
@@ -30,6 +33,9 @@ public final class PluginRuntime implements AutoCloseable {
 
   /** The compute capability that Triton asks of GPUs unless a setting says otherwise. */
   private static final String LEAST_CAPABILITY = "6.0";
+
+  /** The core's name for all plug-ins in processes of their own. */
+  public static final String ISOLATED = "triton";
 
   /** The runtime that has plug-ins. Guarded by the class. */
   private static PluginRuntime active;
@@ -172,12 +178,25 @@ public final class PluginRuntime implements AutoCloseable {
   }
 
   /** The settings of a backend: those for all backends, and over them its own. */
-  private Map<String, String> settings(String backend) {
+  Map<String, String> settings(String backend) {
     Map<String, String> settings = new HashMap<>(defaults);
     settings.putAll(options.backends().getOrDefault("", Map.of()));
     settings.putAll(options.backends().getOrDefault(backend, Map.of()));
     settings.remove(PluginOptions.IMPLEMENTATION);
     return settings;
+  }
+
+  /** The libraries that run a plug-in, for a process of its own. */
+  Map<String, String> libraries() {
+    Optional<Path> named = runtime.settings().nativePath();
+    return Map.of(
+        "isolation.core", LibraryFiles.nativeLibrary(named).toString(),
+        "isolation.triton", LibraryFiles.pluginLibrary(named).toString());
+  }
+
+  /** The functions of plug-ins that run in processes of their own, in memory of the arena. */
+  BackendRecord isolatedTable(Arena arena) {
+    return runtime.use(handle -> BackendRecord.isolated(arena, handle, ISOLATED));
   }
 
   /** The GPUs that plug-ins may use. */

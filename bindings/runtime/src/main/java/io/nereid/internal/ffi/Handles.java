@@ -112,6 +112,7 @@ final class Handles {
   /** The functions for models in a process of their own. */
   static final class OfIsolation {
     static final MethodHandle BACKEND_ISOLATE = status("nrd_backend_isolate", L, L, L, L, L);
+    static final MethodHandle SOURCE_COMPLETED = nothing("nrd_source_completed", L, L);
     static final MethodHandle MODEL_ISOLATION_READ = status("nrd_model_isolation_read", L, L, L);
 
     private OfIsolation() {}

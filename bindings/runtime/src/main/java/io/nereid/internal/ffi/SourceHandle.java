@@ -1,5 +1,8 @@
 package io.nereid.internal.ffi;
 
+import static io.nereid.internal.ffi.Memory.offset;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
 import io.nereid.model.ModelSignature;
 import io.nereid.model.TensorSpec;
 import io.nereid.types.NereidException;
@@ -56,6 +59,21 @@ public final class SourceHandle implements AutoCloseable {
             StatusCode.ofNumber(status), "a backend does not tell what tensors a model has");
       }
       TensorSpecRecord.read(spec, kind == INPUT).ifPresent(tensors::add);
+    }
+  }
+
+  /** The configuration as an isolated plug-in completed it; empty: it left it as it was. */
+  public Optional<String> completed() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment json = arena.allocate(Memory.STRING);
+      NativeCalls.run(() -> {
+        Handles.OfIsolation.SOURCE_COMPLETED.invokeExact(address, json.address());
+      });
+      String text =
+          Memory.readString(
+              json.get(JAVA_LONG, offset(Memory.STRING, "data")),
+              json.get(JAVA_LONG, offset(Memory.STRING, "size")));
+      return Optional.of(text).filter(told -> !told.isEmpty());
     }
   }
 

@@ -1,5 +1,6 @@
 package io.nereid.internal.model;
 
+import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.loader.LibraryFiles;
 import io.nereid.internal.request.NativeRuntime;
@@ -8,6 +9,7 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 
 /**
@@ -38,7 +40,8 @@ final class Isolation {
     if (isWanted(spec)) {
       throw new NereidException(
           StatusCode.UNIMPLEMENTED,
-          "model '%s' cannot have isolation \"process\": it is %s, and only models of the backends 'onnxruntime' and 'identity' can"
+          ("model '%s' cannot have isolation \"process\": it is %s, and only models of plug-ins and"
+                  + " of the backends 'onnxruntime' and 'identity' can")
               .formatted(spec.name(), kind));
     }
   }
@@ -53,9 +56,27 @@ final class Isolation {
   /** Adds what the process of a model is started with. */
   static void addParameters(NativeRuntime runtime, ModelSpec spec, Map<String, String> parameters) {
     if (isWanted(spec)) {
-      Path program = LibraryFiles.childProgram(runtime.settings().nativePath());
-      parameters.put("isolation.backend", spec.backendName());
-      parameters.put("isolation.child", program.toString());
+      addParameters(runtime, spec.backendName(), parameters);
     }
+  }
+
+  /** What the process of a model is started with that a plug-in runs, and its limits. */
+  static Map<String, String> pluginParameters(NativeRuntime runtime, ModelSpec spec) {
+    Map<String, String> parameters = new HashMap<>();
+    spec.parameters()
+        .forEach((key, value) -> {
+          if (key.startsWith(PARAMETER + "_")) {
+            parameters.put(key, value);
+          }
+        });
+    addParameters(runtime, PluginRuntime.ISOLATED, parameters);
+    return parameters;
+  }
+
+  private static void addParameters(
+      NativeRuntime runtime, String backend, Map<String, String> parameters) {
+    Path program = LibraryFiles.childProgram(runtime.settings().nativePath());
+    parameters.put("isolation.backend", backend);
+    parameters.put("isolation.child", program.toString());
   }
 }

@@ -56,9 +56,12 @@ final class PluginLoader {
   }
 
   LoadedModel load(PluginDraft read) {
-    Isolation.refuse(read.opening(), "a model of a plug-in");
     PluginSearch.Backend found = find(read);
-    PluginLoad load = PluginLoad.begin(plugins, found, this::completed);
+    PluginLoad load =
+        Isolation.isWanted(read.opening())
+            ? PluginLoad.isolated(
+                plugins, found, Isolation.pluginParameters(runtime, read.opening()))
+            : PluginLoad.begin(plugins, found, this::completed);
     boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
       draft = read.prepared(defaults(load));
@@ -68,6 +71,7 @@ final class PluginLoader {
       ModelOptionsRecord options =
           ModelOptionsRecord.write(arena, read.opening(), 1, table, opening);
       try (SourceHandle source = runtime.use(handle -> SourceHandle.open(handle, options))) {
+        source.completed().ifPresent(this::completed);
         LoadedModel loaded = open(arena, load, table, opening, source);
         open = true;
         return loaded;
@@ -107,7 +111,7 @@ final class PluginLoader {
     return new PluginConfig.Defaults(groups, load.gpus(), load.runtime(), load.parameters());
   }
 
-  /** Called by the plug-in. */
+  /** Called by the plug-in, or when an isolated one has opened the model. */
   private String completed(String json) {
     draft = draft.completed(json);
     return draft.json();

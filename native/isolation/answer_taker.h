@@ -1,0 +1,32 @@
+// Hands what a child answered to the core.
+#ifndef NEREID_ISOLATION_ANSWER_TAKER_H_
+#define NEREID_ISOLATION_ANSWER_TAKER_H_
+
+#include "base/status.h"
+#include "isolation/ring.h"
+#include "isolation/shared_channel.h"
+#include "nereid/nereid.h"
+
+namespace nereid {
+
+// Used by the thread of an execution, with records that AnswerCheck let through. It copies what
+// lies in the child's memory before anybody looks at it; the core checks datatypes and shapes, as
+// it does for each backend.
+class AnswerTaker {
+ public:
+  AnswerTaker() { error_.struct_size = sizeof(error_); }
+
+  // Every record but kEnd. A failure is the whole batch's: that of a request fails the request.
+  Status Take(const Record& record, const SharedChannel& channel, nrd_batch* batch);
+
+ private:
+  Status TakeOutput(const Record& record, const SharedChannel& channel, nrd_batch* batch);
+  void TakeOfRequest(const Record& record, const SharedChannel& channel, nrd_batch* batch);
+  int32_t TakeValue(const Record& record, const SharedChannel& channel, nrd_batch* batch);
+
+  nrd_error error_{};
+};
+
+}  // namespace nereid
+
+#endif  // NEREID_ISOLATION_ANSWER_TAKER_H_
