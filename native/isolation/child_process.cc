@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <utility>
 
 extern char** environ;
 
@@ -154,7 +155,9 @@ ChildProcess::~ChildProcess() {
   if (pid_descriptor_ >= 0) {
     close(pid_descriptor_);
   }
-  close(errors_);
+  if (errors_ >= 0) {
+    close(errors_);
+  }
 }
 
 void ChildProcess::AwaitEnd(const SayLine& say) {
@@ -191,11 +194,16 @@ void ChildProcess::Reap(const SayLine& say) {
   }
   ReadErrors(say);
   try {
-    end_ = end + LastLines();
+    end += LastLines();
   } catch (const std::exception&) {  // only memory, for the words, can be missing
   }
+  NoteEnd(std::move(end));
+}
+
+void ChildProcess::NoteEnd(std::string end) {
+  end_ = std::move(end);
   ended_.store(true, std::memory_order_release);
-  HangUp();
+  socket_.HangUp();
 }
 
 void ChildProcess::ReadErrors(const SayLine& say) {

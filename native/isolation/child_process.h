@@ -27,22 +27,22 @@ class ChildProcess {
   // longest wait for the answer to a call.
   static Status Start(const std::string& file, const std::string& title, uint64_t patience_ms,
                       std::shared_ptr<ChildProcess>* child_out);
-  ~ChildProcess();
+  virtual ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Returns when the process has ended, with all that it started. `say` gets each line of its
   // standard error, without the end of the line.
-  void AwaitEnd(const SayLine& say);
+  virtual void AwaitEnd(const SayLine& say);
 
   // Asks and waits for the answer, one after another. UNAVAILABLE: the child has ended, and the
   // message says how.
   Status Call(MessageKind kind, std::string_view body, int descriptor, std::string* reply_out);
 
   // Ends it with all that it started. The first reason is the one that is told.
-  void Kill(std::string_view reason);
+  virtual void Kill(std::string_view reason);
   // The child, which sees that nobody will ask it again, ends by itself.
-  void HangUp() { socket_.HangUp(); }
+  virtual void HangUp() { socket_.HangUp(); }
 
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_acquire); }
   // "was killed by signal 11 (Segmentation fault); its last lines: ...", once it has ended.
@@ -51,8 +51,12 @@ class ChildProcess {
   // 0: unknown.
   [[nodiscard]] uint64_t ResidentBytes() const;
 
- private:
+ protected:
   ChildProcess(pid_t pid, int socket, uint64_t patience_ms, int errors);
+  ControlSocket& socket() { return socket_; }
+  void NoteEnd(std::string end);
+
+ private:
   void ReadErrors(const SayLine& say);
   void SayLines(std::string_view piece, const SayLine& say);
   bool HasEnded();

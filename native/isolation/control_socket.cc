@@ -1,5 +1,6 @@
 #include "isolation/control_socket.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -31,6 +32,14 @@ ControlSocket::ControlSocket(int descriptor, uint64_t patience_ms) : descriptor_
 ControlSocket::~ControlSocket() { close(descriptor_); }
 
 void ControlSocket::HangUp() { shutdown(descriptor_, SHUT_RDWR); }
+
+void ControlSocket::SayGoodbye() { shutdown(descriptor_, SHUT_WR); }
+
+void ControlSocket::AwaitHangUp() const {
+  pollfd watched{.fd = descriptor_, .events = POLLRDHUP, .revents = 0};
+  while (poll(&watched, 1, -1) <= 0) {
+  }
+}
 
 bool ControlSocket::Send(MessageKind kind, std::string_view body, int descriptor) {
   const Header header{.kind = kind, .reserved = 0, .byte_size = body.size()};

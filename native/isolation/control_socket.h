@@ -25,6 +25,10 @@ class ControlSocket {
   bool Receive(MessageKind* kind_out, std::string* body_out, int* descriptor_out = nullptr);
   // Both sides see the end.
   void HangUp();
+  // The other side sees that nothing will come any more, and may still answer.
+  void SayGoodbye();
+  // Returns when the other side has hung up, or is gone.
+  void AwaitHangUp() const;
   // True if the other side took longer than it may.
   [[nodiscard]] bool timed_out() const { return timed_out_; }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "isolation/child_group.h"
 #include "isolation/isolated_instance.h"
 #include "isolation/options_message.h"
 
@@ -165,8 +166,7 @@ void IsolatedModel::Run() {
   pthread_setname_np(pthread_self(), kThreadName);
   for (bool is_first = true;; is_first = false) {
     std::shared_ptr<ChildProcess> child;
-    const Status started =
-        ChildProcess::Start(isolation_.child_path, Title(), isolation_.load_ms, &child);
+    const Status started = StartChild(&child);
     if (started.ok()) {
       {
         const MutexLock lock(mutex_);
@@ -315,6 +315,11 @@ Status IsolatedModel::Lost(const std::string& reason) const {
   return Status::Unavailable("isolated model '" + name_ + "': " + reason);
 }
 
-std::string IsolatedModel::Title() const { return "model:" + name_; }
+Status IsolatedModel::StartChild(std::shared_ptr<ChildProcess>* child_out) const {
+  return isolation_.group.empty() ? ChildProcess::Start(isolation_.child_path, "model:" + name_,
+                                                        isolation_.load_ms, child_out)
+                                  : ChildGroup::Join(isolation_.group, isolation_.child_path,
+                                                     isolation_.load_ms, log_, child_out);
+}
 
 }  // namespace nereid

@@ -84,7 +84,7 @@ class IsolatedModel {
   void AwaitBackOff() NRD_REQUIRES(mutex_);
   void Log(int32_t level, const std::string& message) const;
   [[nodiscard]] Status Lost(const std::string& reason) const;
-  [[nodiscard]] std::string Title() const;
+  Status StartChild(std::shared_ptr<ChildProcess>* child_out) const;
 
   const std::string name_;
   const IsolationOptions isolation_;

@@ -43,6 +43,8 @@ Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* 
     const std::string_view value = View(options.parameters[i].value);
     if (key == "isolation.child") {
       options_out->child_path = value;
+    } else if (key == "isolation.group") {
+      options_out->group = value;
     } else if (key == kIsolatedBackend) {
       options_out->with_requests = value == kPlugins;
     }
@@ -51,6 +53,11 @@ Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* 
         NRD_RETURN_IF_ERROR(ReadNumber(value, number, options_out));
       }
     }
+  }
+  if (options_out->with_requests && !options_out->group.empty()) {
+    return Status(
+        NRD_UNIMPLEMENTED,
+        "a model of a plug-in has a process alone, and not in group '" + options_out->group + "'");
   }
   return options_out->child_path.empty()
              ? Status::InvalidArgument("an isolated model needs the parameter isolation.child")

@@ -18,6 +18,7 @@ inline constexpr char kPlugins[] = "triton";
 
 struct IsolationOptions {
   std::string child_path;        // isolation.child: the executable
+  std::string group;             // isolation.group: models that share a process; empty: none does
   bool with_requests = false;    // isolation.backend answers each request of a batch by itself
   uint64_t timeout_ms = 60'000;  // isolation_timeout_ms: longest execution; 0: no limit
   uint64_t load_ms = 600'000;    // isolation_load_ms: longest step of loading

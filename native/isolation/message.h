@@ -15,7 +15,8 @@ enum class MessageKind : uint32_t {
   kOpen = 1,          // options: opens the model
   kConfigure = 2,     // options: configures it
   kOpenInstance = 3,  // index, bytes of an area; with a descriptor
-  kReply = 4          // status, message, and what the request asked for
+  kReply = 4,         // status, message, and what the request asked for
+  kJoin = 5           // with a descriptor: the socket of another model
 };
 
 class MessageWriter {

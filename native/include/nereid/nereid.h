@@ -683,7 +683,8 @@ NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backe
 /* The table of a backend that executes models of the built-in backend `name` in a process of their
  * own, one a model, for models of this runtime. It takes what that backend takes, and the
  * parameters `isolation.backend` (the name again), `isolation.child` (the path of the executable
- * nereid-child), and those that docs/isolation.md lists. Each end of a process is logged.
+ * nereid-child), `isolation.group` (models of the same one share a process), and those that
+ * docs/isolation.md lists. Each end of a process is logged.
  *
  * `triton` stands for plug-ins made for Triton. It takes the parameters that nrt_backend_open
  * lists; `isolation.plugin`, `isolation.plugin_name`, `isolation.plugin_directory` and

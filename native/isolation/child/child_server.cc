@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,16 +41,17 @@ bool GiveUpPrivileges(pid_t parent) {
 
 void LimitMemory(std::string_view megabytes) {
   const rlim_t bytes = std::strtoull(std::string(megabytes).c_str(), nullptr, 10) << 20;
-  if (bytes != 0) {
-    const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
+  rlimit limit{};
+  if (bytes != 0 && getrlimit(RLIMIT_DATA, &limit) == 0 && bytes < limit.rlim_cur) {
+    limit = {.rlim_cur = bytes, .rlim_max = bytes};
     setrlimit(RLIMIT_DATA, &limit);
   }
 }
 
-// One model, for one parent.
+// One model, for one parent, or none but the sockets of others.
 class ChildServer {
  public:
-  explicit ChildServer(FindBackend find) : find_(find), socket_(kSocket) {}
+  ChildServer(FindBackend find, int socket) : find_(find), socket_(socket) {}
 
   void Serve() {
     MessageKind kind{};
@@ -81,6 +83,10 @@ class ChildServer {
         return Configure(body);
       case MessageKind::kOpenInstance:
         return OpenInstance(body, descriptor, details);
+      case MessageKind::kJoin:
+        // It ends with its socket, or with the process.
+        std::thread([find = find_, descriptor] { ChildServer(find, descriptor).Serve(); }).detach();
+        return Status();
       default:
         return Status::Internal("the child was asked for what it cannot do");
     }
@@ -183,7 +189,7 @@ int RunChild(int argument_count, char** arguments, FindBackend find) {
   if (!GiveUpPrivileges(static_cast<pid_t>(std::strtol(arguments[2], nullptr, 10)))) {
     return EXIT_FAILURE;
   }
-  ChildServer(find).Serve();
+  ChildServer(find, kSocket).Serve();
   std::fflush(nullptr);
   std::_Exit(EXIT_SUCCESS);  // libraries of backends may still have threads
 }

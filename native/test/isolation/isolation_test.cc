@@ -241,6 +241,46 @@ TEST_CASE("a process that ends while nobody asks is replaced") {
   }
 }
 
+TEST_CASE("models of a group share a process, and its end") {
+  TestRuntime runtime;
+  TestModel alone(Isolated(runtime));
+  const auto member = [&](const char* name) {
+    return Isolated(runtime, {.model = {.name = name}, .parameters = {{"isolation.group", "g"}}});
+  };
+  TestModel(member("once")).Release();
+  const Belongings before = CountBelongings();
+  for (int round = 0; round < 3; ++round) {
+    TestModel first(member("first"));
+    TestModel second(member("second"));
+    for (uint64_t deaths = 1; deaths <= 3; ++deaths) {
+      CHECK(IsolationStats(first).process == IsolationStats(second).process);
+      CHECK(IsolationStats(first).process != IsolationStats(alone).process);
+      CommandRequest deadly(deaths % 2 == 0 ? first : second, Command::kSegfault);
+      CHECK(deadly.SubmitAndWait() == NRD_UNAVAILABLE);
+      CHECK_MESSAGE(Contains(deadly.message(), "signal 11"), deadly.message());
+      while (IsolationStats(first).restarts != deaths ||
+             IsolationStats(second).restarts != deaths) {
+        usleep(1000);
+      }
+      for (TestModel* const model : {&first, &second, &alone}) {
+        TestRequest request(*model, 1, -1);
+        CHECK_MESSAGE(request.SubmitAndWait() == NRD_OK, request.message());
+      }
+    }
+    const int32_t process = IsolationStats(second).process;
+    first.Release();
+    CHECK(IsAlive(process));
+    CHECK(TestRequest(second, 1, -1).SubmitAndWait() == NRD_OK);
+    second.Release();
+    CHECK_FALSE(IsAlive(process));
+  }
+  const Belongings after = CountBelongings();
+  CHECK(after.descriptors == before.descriptors);
+  CHECK(after.threads == before.threads);
+  CHECK(after.children == before.children);
+  CHECK(IsolationStats(alone).restarts == 0);
+}
+
 TEST_CASE("only an isolated model has a process") {
   TestRuntime runtime;
   FunctionBackend backend{.run = CopyInputs};

@@ -101,6 +101,30 @@ class IsolationTest extends RuntimeTest {
   }
 
   @Test
+  void modelsOfAGroupShareAProcessAndItsEnd() throws Exception {
+    ModelSpec.Builder other = ModelSpec.builder("other").onnx(model("simple"));
+    Model alone =
+        nereid.load(ModelSpec.builder("alone").onnx(model("simple")).isolation("process").build());
+    Model first = nereid.load(simple().isolation("process:pair").build());
+    Model second = nereid.load(other.isolation("process:pair").build());
+    assertEquals(figures(first).process(), figures(second).process());
+    assertTrue(figures(first).process() != figures(alone).process());
+    signal(first, "KILL");
+    awaitRestarts(first, 1);
+    awaitRestarts(second, 1);
+    assertAnswers(first);
+    assertAnswers(second);
+    ProcessHandle process = process(second);
+    assertEquals(process.pid(), figures(first).process());
+    first.unload();
+    assertAnswers(second);
+    assertTrue(process.isAlive());
+    second.unload();
+    assertFalse(process.isAlive());
+    assertEquals(0, figures(alone).restarts());
+  }
+
+  @Test
   void aProcessThatHangsIsKilledAtTheLimit() throws Exception {
     Model model = nereid.load(simple().parameter("isolation_timeout_ms", "100").build());
     signal(model, "STOP");
@@ -150,7 +174,8 @@ class IsolationTest extends RuntimeTest {
     ModelSpec typo = ModelSpec.builder("typo").onnx(model("simple")).isolation("thread").build();
     assertFails(
         StatusCode.INVALID_ARGUMENT,
-        "expected isolation \"process\" or \"none\" for model 'typo', got \"thread\"",
+        "expected isolation \"process\", \"process:GROUP\" or \"none\" for model 'typo', got"
+            + " \"thread\"",
         () -> nereid.load(typo));
   }
 
@@ -165,7 +190,8 @@ class IsolationTest extends RuntimeTest {
       assertTrue(some.model("own").isolationStatistics().isPresent());
       assertTrue(some.model("plain").isolationStatistics().isEmpty());
       String wrong = failure(some, "wrong");
-      assertTrue(wrong.contains("expected isolation \"process\" or \"none\""), wrong);
+      assertTrue(
+          wrong.contains("expected isolation \"process\", \"process:GROUP\" or \"none\""), wrong);
       String sly = failure(some, "sly");
       assertTrue(sly.contains("'isolation.child' is set by the runtime alone"), sly);
     }

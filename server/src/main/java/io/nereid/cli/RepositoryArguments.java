@@ -58,7 +58,8 @@ final class RepositoryArguments extends Arguments {
       paramLabel = "MODEL=process",
       description = {
         "Where the model's backend runs, whatever its configuration says; repeatable.",
-        "process: in a process of its own, which may die; none: in this one.",
+        "process: in a process of its own, which may die; process:GROUP: in one with",
+        "all models of the group; none: in this one.",
         "MODEL may be *, for all that are not named."
       })
   private List<String> isolations = new ArrayList<>();
@@ -117,8 +118,9 @@ final class RepositoryArguments extends Arguments {
   }
 
   private String isolation(String model, String value) {
-    if (!value.equals("process") && !value.equals("none")) {
-      throw wrong(ISOLATION_FORM + ", or MODEL=none", "'" + model + "=" + value + "'");
+    if (!value.matches("none|process(:.+)?")) {
+      throw wrong(
+          ISOLATION_FORM + ", MODEL=process:GROUP or MODEL=none", "'" + model + "=" + value + "'");
     }
     return value;
   }

@@ -30,7 +30,7 @@ class IsolationArgumentTest {
   @ParameterizedTest
   @CsvSource({
     "digits, 'expected --isolation MODEL=process, got ''digits'''",
-    "digits=thread, 'expected --isolation MODEL=process, or MODEL=none, got ''digits=thread'''"
+    "digits=thread, 'expected --isolation MODEL=process, MODEL=process:GROUP or MODEL=none, got ''digits=thread'''"
   })
   void whatIsNoneIsSaid(String text, String message) {
     assertEquals(2, cli.run("models", "--isolation", text), cli.err());

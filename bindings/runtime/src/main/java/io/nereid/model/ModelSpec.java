@@ -346,7 +346,7 @@ public record ModelSpec(
       return this;
     }
 
-    /** Sets where its backend runs: {@code process} is a process of its own, which may die. */
+    /** Sets where its backend runs: {@code process}, one of its own, or {@code process:GROUP}. */
     public Builder isolation(String place) {
       return parameter("isolation", place);
     }

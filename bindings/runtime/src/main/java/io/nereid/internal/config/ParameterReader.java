@@ -38,7 +38,7 @@ final class ParameterReader {
   /** Says where the model's backend runs. */
   private static final String ISOLATION = "isolation";
 
-  private static final String ISOLATED = "process";
+  private static final String PLACES = "none|process(:.+)?";
 
   /** The place of the objective's value in a configuration. */
   static final String OBJECTIVE_PATH = path(OBJECTIVE);
@@ -130,9 +130,10 @@ final class ParameterReader {
   }
 
   private void readIsolation(ConfigNode node, String value) {
-    if (!value.equals(ISOLATED) && !value.equals("none")) {
+    if (!value.matches(PLACES)) {
       throw node.invalid(
-          "expected " + ISOLATION + " \"" + ISOLATED + "\" or \"none\", got \"" + value + "\"");
+          "expected %s \"process\", \"process:GROUP\" or \"none\", got \"%s\""
+              .formatted(ISOLATION, value));
     }
     spec.isolation(value);
   }

@@ -21,18 +21,25 @@ final class Isolation {
   /** The parameter that says it; models without it are not isolated. */
   static final String PARAMETER = "isolation";
 
+  private static final String PROCESS = "process";
+  private static final String IN_GROUP = PROCESS + ":";
+
   private Isolation() {}
 
   /** True if the model is to run in a process of its own; throws when nobody knows the place. */
   static boolean isWanted(ModelSpec spec) {
     String place = spec.parameters().getOrDefault(PARAMETER, "none");
-    if (!place.equals("process") && !place.equals("none")) {
+    if (!place.equals("none") && !place.equals(PROCESS) && !isGroup(place)) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
-          "expected isolation \"process\" or \"none\" for model '%s', got \"%s\""
+          "expected isolation \"process\", \"process:GROUP\" or \"none\" for model '%s', got \"%s\""
               .formatted(spec.name(), place));
     }
-    return place.equals("process");
+    return !place.equals("none");
+  }
+
+  private static boolean isGroup(String place) {
+    return place.startsWith(IN_GROUP) && place.length() > IN_GROUP.length();
   }
 
   /** Throws when a model is to be isolated that cannot be. */
@@ -56,7 +63,7 @@ final class Isolation {
   /** Adds what the process of a model is started with. */
   static void addParameters(NativeRuntime runtime, ModelSpec spec, Map<String, String> parameters) {
     if (isWanted(spec)) {
-      addParameters(runtime, spec.backendName(), parameters);
+      addParameters(runtime, spec, spec.backendName(), parameters);
     }
   }
 
@@ -69,14 +76,18 @@ final class Isolation {
             parameters.put(key, value);
           }
         });
-    addParameters(runtime, PluginRuntime.ISOLATED, parameters);
+    addParameters(runtime, spec, PluginRuntime.ISOLATED, parameters);
     return parameters;
   }
 
   private static void addParameters(
-      NativeRuntime runtime, String backend, Map<String, String> parameters) {
+      NativeRuntime runtime, ModelSpec spec, String backend, Map<String, String> parameters) {
     Path program = LibraryFiles.childProgram(runtime.settings().nativePath());
     parameters.put("isolation.backend", backend);
     parameters.put("isolation.child", program.toString());
+    String place = spec.parameters().get(PARAMETER);
+    if (isGroup(place)) {
+      parameters.put("isolation.group", place.substring(IN_GROUP.length()));
+    }
   }
 }
