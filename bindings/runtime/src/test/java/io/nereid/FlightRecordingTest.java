@@ -26,12 +26,11 @@ class FlightRecordingTest {
 
   @TempDir private Path directory;
 
-  private static ModelSpec identity() {
-    return ModelSpec.builder("m")
+  private static ModelSpec.Builder identity(String name) {
+    return ModelSpec.builder(name)
         .backend("identity")
         .input("IN", DataType.FP32, -1)
-        .output("OUT", DataType.FP32, -1)
-        .build();
+        .output("OUT", DataType.FP32, -1);
   }
 
   private static void infer(Model model, String id) {
@@ -58,7 +57,7 @@ class FlightRecordingTest {
   @Test
   void requestsAndModelsAreRecordedWhileSomebodyDoes() throws Exception {
     try (Nereid nereid = Nereid.create()) {
-      Model early = nereid.load(identity());
+      Model early = nereid.load(identity("m").build());
       infer(early, "before");
       try (Recording recording = new Recording()) {
         recording.enable("nereid.Request").withThreshold(Duration.ZERO);
@@ -105,9 +104,10 @@ class FlightRecordingTest {
   void figuresComeOnceASecondUntilTheRuntimeIsClosed() throws Exception {
     CountDownLatch models = new CountDownLatch(1);
     CountDownLatch pools = new CountDownLatch(1);
+    CountDownLatch processes = new CountDownLatch(1);
     try (RecordingStream stream = new RecordingStream();
         Nereid nereid = Nereid.create()) {
-      infer(nereid.load(identity()), "one");
+      infer(nereid.load(identity("m").build()), "one");
       stream.enable("nereid.Model").withPeriod(Duration.ofMillis(10));
       stream.enable("nereid.Pool").withPeriod(Duration.ofMillis(10));
       stream.onEvent(
@@ -124,7 +124,18 @@ class FlightRecordingTest {
               pools.countDown();
             }
           });
+      Model isolated = nereid.load(identity("isolated").isolation("process").build());
+      long process = isolated.isolationStatistics().orElseThrow().process();
+      stream.onEvent(
+          "nereid.Model",
+          event -> {
+            if (event.getLong("restarts") == 1 && event.getString("lastEnd").contains("signal 9")) {
+              processes.countDown();
+            }
+          });
       stream.startAsync();
+      ProcessHandle.of(process).orElseThrow().destroyForcibly();
+      processes.await();
       models.await();
       pools.await();
     }

@@ -15,6 +15,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -153,7 +154,8 @@ final class ConsoleHistory {
       return none;
     }
     return ModelHistory.values(
-        new ModelFigures.Work(now, before, seconds, List.of(), null, List.of(), false));
+        new ModelFigures.Work(
+            now, before, seconds, List.of(), null, List.of(), Optional.empty(), false));
   }
 
   /** A model that is not there at a look has no figures of it. */

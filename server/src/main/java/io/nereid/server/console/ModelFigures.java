@@ -6,6 +6,7 @@ import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.Histogram;
 import io.nereid.statistics.InstanceStatistics;
+import io.nereid.statistics.IsolationStatistics;
 import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import java.util.List;
@@ -70,6 +71,7 @@ record ModelFigures(
    * @param before the same at the last look; null: there was none
    * @param seconds between the two
    * @param minute what its histograms got in the last minute: total, queue, compute
+   * @param isolation the process that it runs in; empty: the server's
    * @param cached whether its responses are kept
    */
   record Work(
@@ -79,6 +81,7 @@ record ModelFigures(
       List<Histogram> minute,
       MemoryUsage memory,
       List<InstanceStatistics> instances,
+      Optional<IsolationStatistics> isolation,
       boolean cached) {
 
     static boolean isCached(Model model, long cacheByteLimit) {

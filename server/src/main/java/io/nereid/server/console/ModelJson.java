@@ -5,6 +5,7 @@ import io.nereid.statistics.BatchEnd;
 import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.Histogram;
 import io.nereid.statistics.InstanceStatistics;
+import io.nereid.statistics.IsolationStatistics;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.statistics.SequenceStatistics;
@@ -50,6 +51,7 @@ final class ModelJson {
       json.without("inline_per_s", "requests", "inferences", "executions", "inline", "errors");
       json.without("latency", "minute", "heat", "time_us", "batches", "batch_ends", "cache");
       json.without("pending", "executing", "busy", "instances", "sequences", "objective", "memory");
+      json.without("isolation");
     } else {
       counts(json, work);
       latencies(json, work);
@@ -151,7 +153,18 @@ final class ModelJson {
         .with("instances", instances)
         .with("sequences", now.sequences().map(ModelJson::sequences).orElse(null))
         .with("objective", objective(work))
-        .with("memory", OverviewJson.memory(work.memory()));
+        .with("memory", OverviewJson.memory(work.memory()))
+        .with("isolation", work.isolation().map(ModelJson::isolation).orElse(null));
+  }
+
+  private static ConsoleJson isolation(IsolationStatistics process) {
+    return new ConsoleJson()
+        .with("up", process.up())
+        .with("failed", process.failed())
+        .with("process", process.process())
+        .with("restarts", process.restarts())
+        .with("resident_bytes", process.residentBytes())
+        .with("last_end", process.lastEnd());
   }
 
   private static ConsoleJson cache(ModelFigures.Work work) {

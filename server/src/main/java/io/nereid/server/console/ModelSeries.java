@@ -51,6 +51,7 @@ final class ModelSeries {
               minute,
               model.memoryUsage(),
               model.instanceStatistics(),
+              model.isolationStatistics(),
               ModelFigures.Work.isCached(model, cacheByteLimit));
       before = now;
       beforeNs = nowNs;

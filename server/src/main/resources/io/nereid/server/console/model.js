@@ -255,7 +255,7 @@ class Live {
 
   /** @param {any} value */
   #facts(value) {
-    const {errors, memory, sequences, cache} = value;
+    const {errors, memory, sequences, cache, isolation} = value;
     const facts = [
       ['Requests', number(value.requests)],
       ['Inferences', number(value.inferences)],
@@ -269,6 +269,10 @@ class Live {
       facts.push(['Sequences', `${sequences.active} of ${plural(sequences.slots, 'slot')}, ${sequences.backlog} waiting`]);
       facts.push(['Sequences ended', `${sequences.ended} of ${sequences.started}, ${sequences.idle_ended} idle`]);
       facts.push(['State', bytes(sequences.state_bytes)]);
+    }
+    if (isolation) {
+      facts.push(['Process', isolation.up ? `${isolation.process}, ${bytes(isolation.resident_bytes)} resident` : isolation.failed ? 'given up' : 'starts']);
+      facts.push(['Processes lost', isolation.restarts ? `${number(isolation.restarts)}; the last one ${isolation.last_end}` : 'none']);
     }
     fill(this.facts, ...facts.map(([name, text]) => h('div', {}, h('dt', {}, name), h('dd', {}, text))));
   }

@@ -177,9 +177,29 @@ class ConsoleStreamsTest {
       assertEquals(null, data.get("cache"));
       assertTrue(data.containsKey("objective"));
       assertEquals(null, data.get("objective"));
+      assertTrue(data.containsKey("isolation"));
+      assertEquals(null, data.get("isolation"));
       assertEquals(1, data.get("requests"));
       assertEquals("1", map(list(data.get("versions")).getFirst()).get("version"));
       assertEquals(1, list(data.get("instances")).size());
+    }
+  }
+
+  @Test
+  void aModelsPageTellsOfItsProcess() throws IOException {
+    ModelSpec.Builder model = TestServer.identity("FP32", DataType.FP32).isolation("process");
+    try (TestServer server = server().load(model);
+        RawClient page = open(server, "models/FP32/events")) {
+      Map<String, Object> process = map(event(page).data().get("isolation"));
+      assertEquals(0, process.get("restarts"));
+      assertEquals("", process.get("last_end"));
+      assertTrue(number(process, "resident_bytes") > 0);
+      ProcessHandle.of((long) number(process, "process")).orElseThrow().destroyForcibly();
+      while (!process.get("restarts").equals(1) || !process.get("up").equals(true)) {
+        process = map(event(page).data().get("isolation"));
+      }
+      assertEquals(false, process.get("failed"));
+      assertTrue(process.get("last_end").toString().contains("signal 9"), process::toString);
     }
   }
 

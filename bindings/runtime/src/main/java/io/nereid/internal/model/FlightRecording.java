@@ -56,6 +56,13 @@ public final class FlightRecording implements AutoCloseable {
     event.executing = figures.executingCount();
     event.queue = figures.queue().totalNs();
     event.compute = figures.computeInfer().totalNs();
+    loaded
+        .isolation()
+        .ifPresent(process -> {
+          event.process = process.process();
+          event.restarts = process.restarts();
+          event.lastEnd = process.lastEnd();
+        });
     event.commit();
   }
 

@@ -60,4 +60,14 @@ public final class RecordedModel extends Event {
   @Description("Memory of the pool for its requests")
   @DataAmount
   public long poolBytes;
+
+  @Label("Process")
+  @Description("It runs in a process of its own; 0: in this one, or none is there now")
+  public long process;
+
+  @Label("Processes Lost")
+  public long restarts;
+
+  @Label("Last End of a Process")
+  public String lastEnd;
 }
