@@ -1,11 +1,22 @@
 #include "test/simulation/simulated_model.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "core/queue/request_queue.h"
 
 namespace nereid::simulation {
+namespace {
+
+bool IsSame(const std::vector<nrd_cost_point>& a, const std::vector<nrd_cost_point>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const nrd_cost_point& one, const nrd_cost_point& other) {
+                      return std::memcmp(&one, &other, sizeof(one)) == 0;
+                    });
+}
+
+}  // namespace
 
 SimulatedModel::SimulatedModel(SimulatedWorld& world, SharedLimiter& limiter)
     : world_(world),
@@ -56,6 +67,9 @@ void SimulatedModel::Load() {
   }
   detaches_ = chance.OneIn(3);
   backend_.flags = detaches_ ? uint32_t{NRD_BACKEND_DETACHES} : 0U;
+  isolated_ = !detaches_ && chance.OneIn(3);
+  is_gone_ = false;
+  back_ns_ = 0;
   execution_ns_ = chance.Spread(1'000, 1'000'000);
   arrival_gap_ns_ = 1 + chance.Spread(execution_ns_ / 16, execution_ns_ * 16);
   if (!chance.OneIn(3)) {
@@ -109,6 +123,9 @@ void SimulatedModel::Load() {
   dispatcher_->Open();
   if (chance.OneIn(3)) {
     BeginWarmUp();
+  }
+  if (isolated_) {
+    world_.In(chance.Spread(1'000, execution_ns_ * 1'000), Happening::kDeath, this, 0, generation_);
   }
   world_.In(1, Happening::kArrival, this, 0, generation_);
   world_.In(chance.Spread(execution_ns_, execution_ns_ * 10'000), Happening::kUnload, this, 0,
@@ -247,9 +264,12 @@ void SimulatedModel::HandleOwn(const Event& event) {
     case Happening::kExecuted:
       if (seats_[event.subject].warms_up) {
         EndWarmUp(event.subject);
-      } else {
+      } else if (TakeEnd(event.subject)) {
         EndExecution(event.subject);
       }
+      break;
+    case Happening::kDeath:
+      Die();
       break;
     case Happening::kWarmUp:
       WarmUpNext();
@@ -258,7 +278,9 @@ void SimulatedModel::HandleOwn(const Event& event) {
       reinterpret_cast<DetachedBatch*>(event.subject)->Finish(NRD_OK, {});
       break;
     case Happening::kInlineEnd:
-      EndInline(event.subject);
+      if (TakeEnd(event.subject)) {
+        EndInline(event.subject);
+      }
       break;
     case Happening::kAlarm:
       if (alarm_ns_ <= SimulatedWorld::Now()) {
@@ -357,11 +379,47 @@ void SimulatedModel::Begin(uint64_t index, Happening end) {
   ++next_batch_;
   ++executed_;
   const bool slow = world_.chance.OneIn(1'000);
-  const int64_t duration_ns =
-      slow ? execution_ns_ * 1'000 : world_.chance.Spread(100, execution_ns_);
+  int64_t duration_ns = slow ? execution_ns_ * 1'000 : world_.chance.Spread(100, execution_ns_);
+  if (isolated_) {
+    seat.is_lost = is_gone_;
+    duration_ns =
+        is_gone_ ? 100 : duration_ns + std::max<int64_t>(back_ns_ - SimulatedWorld::Now(), 0);
+  }
+  seat.ends_ns = SimulatedWorld::Now() + duration_ns;
   world_.In(duration_ns, end, this, index, generation_);
   if (detaches_) {
     BeginDetachable(index, duration_ns);
+  }
+}
+
+// True if it is the execution's end, and not where it would have been without a death.
+bool SimulatedModel::TakeEnd(uint64_t index) {
+  Seat& seat = seats_[index];
+  if (seat.ends_ns != SimulatedWorld::Now()) {
+    return false;
+  }
+  seat.ends_ns = kNever;
+  return true;
+}
+
+// What executes ends without an answer. What comes next waits for the next process, if there is
+// one.
+void SimulatedModel::Die() {
+  Chance& chance = world_.chance;
+  for (uint64_t i = 0; i < seats_.size(); ++i) {
+    Seat& seat = seats_[i];
+    if (seat.ends_ns != kNever) {
+      seat.is_lost = true;
+      seat.ends_ns = SimulatedWorld::Now() + chance.Spread(1, 10'000);
+      world_.At(seat.ends_ns,
+                seat.phase == Phase::kBorrowed ? Happening::kInlineEnd : Happening::kExecuted, this,
+                i, generation_);
+    }
+  }
+  is_gone_ = chance.OneIn(10);
+  back_ns_ = SimulatedWorld::Now() + chance.Spread(1'000, execution_ns_ * 1'000);
+  if (!is_gone_) {
+    world_.In(chance.Spread(1'000, execution_ns_ * 1'000), Happening::kDeath, this, 0, generation_);
   }
 }
 
@@ -404,7 +462,7 @@ void SimulatedModel::EndDetached(DetachedBatch& batch) {
 }
 
 void SimulatedModel::AnswerEarly(DetachedBatch& /*batch*/, Request& request) {
-  Executed(SimulatedRequest::From(&request));
+  Executed(SimulatedRequest::From(&request), false);
   dispatcher_->ExecutedEarly(request);
   RequestList answered;
   answered.Append(&request);
@@ -414,12 +472,15 @@ void SimulatedModel::AnswerEarly(DetachedBatch& /*batch*/, Request& request) {
 // How many requests are answered by it.
 size_t SimulatedModel::EndBatch(Instance& instance, std::vector<Request*>* batch, uint64_t ticket) {
   const std::vector<Request*> executed = *batch;
+  const bool is_lost = std::exchange(seats_[instance.index()].is_lost, false);
   for (Request* const request : executed) {
-    request->rescheduled = config_.sequences && config_.sequences->iterative &&
+    request->rescheduled = config_.sequences && config_.sequences->iterative && !is_lost &&
                            !request->cancelled && world_.chance.OneIn(2);
-    Executed(SimulatedRequest::From(request));
+    Executed(SimulatedRequest::From(request), is_lost);
   }
+  const auto costs = is_lost ? Costs() : std::vector<nrd_cost_point>();
   dispatcher_->Executed(instance, batch);
+  Require(!is_lost || IsSame(costs, Costs()), "an execution that was lost is learned as a cost");
   for (Request* const request : executed) {
     if (request->state == RequestState::kQueued) {
       Wait(SimulatedRequest::From(request));
@@ -436,7 +497,7 @@ size_t SimulatedModel::EndBatch(Instance& instance, std::vector<Request*>* batch
 void SimulatedModel::EndInline(uint64_t index) {
   Seat& seat = seats_[index];
   auto* const request = SimulatedRequest::From(seat.instance->batch.front());
-  Executed(request);
+  Executed(request, std::exchange(seat.is_lost, false));
   request->request.state = RequestState::kDone;
   dispatcher_->GiveBack(*seat.instance, static_cast<uint64_t>(execution_ns_));
   seat.phase = Phase::kWaiting;  // as its own thread did all the time

@@ -59,8 +59,10 @@ class SimulatedModel final : public Actor,
   struct Seat {
     std::unique_ptr<Instance> instance;
     Phase phase = Phase::kComing;
-    uint64_t generation = 0;  // of the one look that is to come
-    bool warms_up = false;    // it executes the warm-up, or waits for what that has to hold
+    uint64_t generation = 0;   // of the one look that is to come
+    bool warms_up = false;     // it executes the warm-up, or waits for what that has to hold
+    int64_t ends_ns = kNever;  // its execution
+    bool is_lost = false;      // with the backend
     Dispatcher::Outcome outcome;
     // Where the backend may keep batches: what executes, and what its execute is to return.
     std::unique_ptr<DetachedBatches> batches = nullptr;
@@ -100,6 +102,8 @@ class SimulatedModel final : public Actor,
   void BeginDetachable(uint64_t index, int64_t duration_ns);
   void EndExecution(uint64_t index);
   size_t EndBatch(Instance& instance, std::vector<Request*>* batch, uint64_t ticket);
+  bool TakeEnd(uint64_t index);
+  void Die();
   void EndInline(uint64_t index);
   void AnswerRemoved(const RemovedRequests& removed);
   static void OnComplete(void* context, const uint64_t* tags, uint32_t count);
@@ -110,7 +114,8 @@ class SimulatedModel final : public Actor,
   void CheckBatch(uint64_t index);
   void CheckDue(const Request& last);
   void CheckTaken(SimulatedRequest* request, uint64_t index);
-  void Executed(SimulatedRequest* request);
+  void Executed(SimulatedRequest* request, bool is_lost);
+  [[nodiscard]] std::vector<nrd_cost_point> Costs();
   void CheckRemoved(SimulatedRequest* request);
   static void CheckGap(const ClientSequence& sequence);
   void CheckQueue();
@@ -141,6 +146,9 @@ class SimulatedModel final : public Actor,
   bool closing_ = false;
   bool finishing_ = false;  // no sequence starts any more
   bool detaches_ = false;   // the backend may keep batches
+  bool isolated_ = false;   // the backend may die, and is back later, or never
+  bool is_gone_ = false;    // for good
+  int64_t back_ns_ = 0;
   bool ending_ = false;
   bool gave_up_ = false;
   uint64_t executed_requests_ = 0;  // since it was loaded

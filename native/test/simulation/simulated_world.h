@@ -64,7 +64,8 @@ enum class Happening : uint8_t {
   kPatienceOver,  // what has not been answered by now is failed
   kReload,        // it comes back with another configuration
   kWarmUp,        // who loads it has the next instance warmed up
-  kStep           // the backend of a step goes on with a request
+  kStep,          // the backend of a step goes on with a request
+  kDeath          // the process of an isolated model ends
 };
 
 struct Event {

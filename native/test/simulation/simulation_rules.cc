@@ -107,15 +107,21 @@ void SimulatedModel::CheckTaken(SimulatedRequest* request, uint64_t index) {
   sequence->running = true;
 }
 
-void SimulatedModel::Executed(SimulatedRequest* request) {
-  request->request.record.status = NRD_OK;
-  ++executed_requests_;
+void SimulatedModel::Executed(SimulatedRequest* request, bool is_lost) {
+  request->request.record.status = is_lost ? NRD_UNAVAILABLE : NRD_OK;
+  executed_requests_ += is_lost ? 0 : 1;
   if (request->sequence != nullptr) {
     request->sequence->running = false;
     request->sequence->active_ns = SimulatedWorld::Now();
     // What is executed does not hold up those behind it, whenever its answer is delivered.
     std::erase(request->sequence->outstanding, request->number);
   }
+}
+
+std::vector<nrd_cost_point> SimulatedModel::Costs() {
+  std::vector<nrd_cost_point> points(dispatcher_->ReadCostCurve(nullptr, 0));
+  dispatcher_->ReadCostCurve(points.data(), static_cast<uint32_t>(points.size()));
+  return points;
 }
 
 void SimulatedModel::CheckRemoved(SimulatedRequest* request) {
