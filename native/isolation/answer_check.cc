@@ -3,13 +3,6 @@
 #include "base/tensor.h"
 
 namespace nereid {
-namespace {
-
-// More come with no response.
-constexpr uint32_t kMaxValues = 65'536;
-constexpr uint64_t kMaxTextBytes = uint64_t{1} << 20;
-
-}  // namespace
 
 void AnswerCheck::Begin(const nrd_batch& batch, uint64_t area_bytes, uint64_t message_bytes) {
   wanted_.resize(batch.output_count);
@@ -18,7 +11,7 @@ void AnswerCheck::Begin(const nrd_batch& batch, uint64_t area_bytes, uint64_t me
   }
   request_count_ = batch.request_count;
   input_count_ = batch.input_count;
-  values_ = 0;
+  value_bytes_.assign(batch.request_count, 0);
   area_bytes_ = area_bytes;
   message_bytes_ = message_bytes;
   computed_ = false;
@@ -58,16 +51,19 @@ const char* AnswerCheck::CheckOfRequest(const Record& record) {
     return "it answered a request that there is not";
   }
   if (record.kind == RecordKind::kRespond || record.kind == RecordKind::kRespondError) {
-    values_ = 0;
+    value_bytes_[record.request - 1] = 0;
   }
   if (record.kind == RecordKind::kRespond || record.kind == RecordKind::kReschedule) {
     return nullptr;
   }
-  if (record.kind == RecordKind::kValue && ++values_ > kMaxValues) {
+  if (record.byte_size > kMaxTextBytes) {
+    return "it answered with a text of more than a megabyte";
+  }
+  if (record.kind == RecordKind::kValue &&
+      (value_bytes_[record.request - 1] += record.byte_size) > kMaxValueBytes) {
     return "it answered with more values than any response has";
   }
-  return record.byte_size > kMaxTextBytes ? "it answered with a text of more than a megabyte"
-                                          : CheckPlace(record);
+  return CheckPlace(record);
 }
 
 const char* AnswerCheck::Check(const Record& record) {

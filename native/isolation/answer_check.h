@@ -28,7 +28,7 @@ class AnswerCheck {
   std::vector<bool> wanted_;  // of the batch itself, and did not come yet
   uint32_t request_count_ = 0;
   uint32_t input_count_ = 0;
-  uint32_t values_ = 0;  // since the last response of any request
+  std::vector<uint64_t> value_bytes_;  // of each request, since its last response
   uint64_t area_bytes_ = 0;
   uint64_t message_bytes_ = 0;
   bool computed_ = false;

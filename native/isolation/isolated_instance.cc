@@ -111,6 +111,10 @@ Status IsolatedInstance::AwaitAnswer(Link* link, nrd_batch* batch, int64_t deadl
       Status ended = TakeEnd(*link, record);
       return ended.ok() ? std::move(failed) : std::move(ended);
     }
+    // An answer to the batch has so many records at most; those to a request may never end.
+    if (record.request != 0 && MonotonicNowNs() >= deadline_ns) {
+      return CheckAlive(*link, deadline_ns);
+    }
     Status taken = taker_.Take(record, *link->channel, batch);
     failed = failed.ok() ? std::move(taken) : std::move(failed);
     if (record.kind == RecordKind::kRespond || record.kind == RecordKind::kRespondError) {

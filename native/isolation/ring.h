@@ -49,6 +49,10 @@ static_assert(sizeof(Record) == 128);
 
 inline constexpr uint32_t kRingRecords = 128;
 
+// Most bytes of a value or a message, and of all values of a response.
+inline constexpr uint64_t kMaxTextBytes = uint64_t{1} << 20;
+inline constexpr uint64_t kMaxValueBytes = uint64_t{16} << 20;
+
 // Both counters only grow, and wrap around.
 struct RingMemory {
   alignas(64) std::atomic<uint32_t> written;        // by the writer; what the reader sleeps on

@@ -142,6 +142,7 @@ Status ChildBatch::Place(uint64_t byte_size, Record* record) {
 }
 
 Status ChildBatch::PlaceText(std::string_view text, Record* record) {
+  text = text.substr(0, kMaxTextBytes);
   NRD_RETURN_IF_ERROR(Place(text.size(), record));
   std::memcpy(channel_.outputs() + record->offset, text.data(), text.size());
   return Status();
@@ -213,6 +214,12 @@ Status ChildBatch::RequestOutput(uint32_t request, uint32_t index, const nrd_ten
 Status ChildBatch::AddValue(uint32_t request, const nrd_value& value) {
   MessageWriter writer;
   WriteValue(value, &writer);
+  if (writer.bytes().size() > kMaxTextBytes) {
+    return Status(NRD_RESOURCE_EXHAUSTED, "a value of " + std::to_string(writer.bytes().size()) +
+                                              " bytes, expected at most " +
+                                              std::to_string(kMaxTextBytes) +
+                                              " of an isolated model's response");
+  }
   const MutexLock lock(mutex_);
   ChildRequest* found = nullptr;
   NRD_RETURN_IF_ERROR(Find(request, &found));

@@ -135,7 +135,7 @@ int OverflowStack(int depth) {
   Sleep();
 }
 
-Status Obey(Command command, int32_t argument, const nrd_batch& batch) {
+Status Obey(Command command, int32_t argument, const nrd_tensor& input) {
   switch (command) {
     case Command::kSegfault:
       *nowhere = 1;
@@ -153,7 +153,7 @@ Status Obey(Command command, int32_t argument, const nrd_batch& batch) {
     case Command::kEatMemory:
       EatMemory();
     case Command::kWriteInput:
-      *static_cast<volatile int32_t*>(batch.inputs[0].data) = 0;
+      *static_cast<volatile int32_t*>(input.data) = 0;
       break;
     case Command::kHang:
       Sleep();
@@ -179,22 +179,33 @@ Status Obey(Command command, int32_t argument, const nrd_batch& batch) {
   return Status();
 }
 
-Status Execute(nrd_batch* batch) {
-  const nrd_tensor& input = batch->inputs[0];
+Status ObeyRows(const nrd_tensor& input) {
   const auto* const values = static_cast<const int32_t*>(input.data);
   const int64_t columns = input.shape[1];
-  for (int64_t row = 0; row < batch->batch_size; ++row) {
+  for (int64_t row = 0; row < input.shape[0]; ++row) {
     NRD_RETURN_IF_ERROR(
-        Obey(static_cast<Command>(values[row * columns]), values[row * columns + 1], *batch));
+        Obey(static_cast<Command>(values[row * columns]), values[row * columns + 1], input));
   }
-  void* data = nullptr;
-  nrd_error error{};
-  const int32_t code = nrd_batch_output(batch, 0, input.datatype, input.rank, input.shape,
-                                        input.byte_size, &data, &error);
-  if (code == NRD_OK) {
+  return Status();
+}
+
+// Of the batch, or of each of its requests where they came.
+Status Execute(nrd_batch* batch) {
+  const bool whole = batch->request_count == 0;
+  for (uint32_t i = 0; i < std::max(batch->request_count, 1U); ++i) {
+    const nrd_tensor& input = whole ? batch->inputs[0] : batch->requests[i]->inputs[0];
+    NRD_RETURN_IF_ERROR(ObeyRows(input));
+    void* data = nullptr;
+    nrd_error error{};
+    const int32_t code =
+        whole ? nrd_batch_output(batch, 0, input.datatype, input.rank, input.shape, input.byte_size,
+                                 &data, &error)
+              : nrd_batch_request_output(batch, i, 0, input.datatype, input.rank, input.shape,
+                                         input.byte_size, &data, &error);
+    NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "making the output"));
     std::memcpy(data, input.data, input.byte_size);
   }
-  return StatusFromCallback(code, error, "making the output");
+  return Status();
 }
 
 // A parameter says what happens as long as its value is a file.

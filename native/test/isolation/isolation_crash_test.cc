@@ -55,13 +55,14 @@ class Neighbour {
   std::thread thread_;
 };
 
-TEST_CASE("a model that dies in any way takes nobody along, and comes back") {
+void LetDieInAnyWay(const std::string& backend) {
   TestRuntime runtime;
   FunctionBackend in_process{.run = CopyInputs};
   TestModel first(runtime, in_process);
   TestModel second(Isolated(runtime));
   // Scribbling may look like an answer that never ends.
-  TestModel victim(Isolated(runtime, {.parameters = {{"isolation_timeout_ms", "300"},
+  TestModel victim(Isolated(runtime, {.backend = backend,
+                                      .parameters = {{"isolation_timeout_ms", "300"},
                                                      {"isolation_memory_mb", kMemoryMb},
                                                      {"isolation_deaths", "1000000"}}}));
   const Belongings before = CountBelongings();
@@ -97,6 +98,14 @@ TEST_CASE("a model that dies in any way takes nobody along, and comes back") {
   CHECK(after.descriptors == before.descriptors);
   CHECK(after.children == before.children);
   CHECK(IsolationStats(second).restarts == 0);
+}
+
+TEST_CASE("a model that dies in any way takes nobody along, and comes back") {
+  LetDieInAnyWay("identity");
+}
+
+TEST_CASE("a model that answers each request by itself dies alone, too") {
+  LetDieInAnyWay("triton");
 }
 
 }  // namespace

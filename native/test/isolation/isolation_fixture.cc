@@ -13,9 +13,10 @@ Status LoadIsolated(TestRuntime& runtime, const IsolationSettings& settings,
                     nrd_model** model_out) {
   nrd_error error{};
   nrd_backend backend{};
-  REQUIRE(nrd_backend_isolate(runtime.get(), "identity", 8, &backend, &error) == NRD_OK);
+  REQUIRE(nrd_backend_isolate(runtime.get(), settings.backend.data(), settings.backend.size(),
+                              &backend, &error) == NRD_OK);
   auto all = settings.parameters;
-  all.emplace_back("isolation.backend", "identity");
+  all.emplace_back("isolation.backend", settings.backend);
   all.emplace_back("isolation.child", settings.child);
   std::vector<nrd_parameter> parameters;
   for (const auto& [key, value] : all) {

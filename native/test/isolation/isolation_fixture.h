@@ -13,6 +13,8 @@ namespace nereid::test {
 
 struct IsolationSettings {
   ModelSettings model = {};
+  // "triton": the child's backend answers each request by itself.
+  std::string backend = "identity";
   std::string child = NEREID_COMMANDED_CHILD_PATH;
   std::vector<std::pair<std::string, std::string>> parameters = {};
 };

@@ -133,7 +133,9 @@ final class PluginLoader {
     List<InstancePlacement> all = new ArrayList<>(placements);
     all.addAll(ModelLoader.placements(spec.instanceGroups(), true, gpus, 1));
     OptionalInt gpu = ModelLoader.firstGpu(all, gpus);
-    gpu.ifPresent(runtime::pageLock);
+    if (!Isolation.isWanted(spec)) {
+      gpu.ifPresent(runtime::pageLock);
+    }
     Map<String, String> parameters =
         PluginLoad.withInstances(
             opening, all, InstanceOptions::policy, runtime.settings().hostPolicies());
