@@ -25,6 +25,7 @@ import io.nereid.model.LifecycleListener;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.ModelState;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.model.RequestObserver;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.OpenHandle;
 import io.nereid.statistics.PoolStatistics;
@@ -78,6 +79,7 @@ public final class Nereid implements AutoCloseable {
       NereidOptions options,
       PoolAllocator allocator,
       PageKeeper keeper) {
+    NativeLibrary.checkAccess();
     this.options = options;
     runtime = new NativeRuntime(options.settings(), allocator, keeper);
     plugins =
@@ -136,20 +138,11 @@ public final class Nereid implements AutoCloseable {
   public static Nereid create(RepositoryOptions repository, NereidOptions options) {
     Checks.notNull(repository, "repository");
     Checks.notNull(options, "options");
-    return create(repository, options, PoolAllocator.DEFAULT, PageKeeper.CUDA);
+    return new Nereid(repository, options, PoolAllocator.DEFAULT, PageKeeper.CUDA);
   }
 
   static Nereid create(NereidOptions options, PoolAllocator allocator, PageKeeper keeper) {
-    return create(RepositoryOptions.builder().explicit().build(), options, allocator, keeper);
-  }
-
-  private static Nereid create(
-      RepositoryOptions repositoryOptions,
-      NereidOptions options,
-      PoolAllocator allocator,
-      PageKeeper keeper) {
-    NativeLibrary.checkAccess();
-    return new Nereid(repositoryOptions, options, allocator, keeper);
+    return new Nereid(RepositoryOptions.builder().explicit().build(), options, allocator, keeper);
   }
 
   /**
@@ -278,6 +271,11 @@ public final class Nereid implements AutoCloseable {
   public void removeListener(LifecycleListener listener) {
     Checks.notNull(listener, "listener");
     lifecycle.listeners().remove(listener);
+  }
+
+  /** Lets the observer, in place of the last, hear of its requests from now on; null: nobody. */
+  public void observeRequests(RequestObserver observer) {
+    runtime.slots().observer().set(observer);
   }
 
   /** The resources that instances of its models need now, where rates are limited. */

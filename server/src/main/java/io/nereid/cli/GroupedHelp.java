@@ -27,6 +27,7 @@ final class GroupedHelp {
           Map.entry("Metrics", "Metrics"),
           Map.entry("Log", "Logging"),
           Map.entry("Trace", "Tracing"),
+          Map.entry("Record", "Recording"),
           Map.entry("Tls", "TLS"),
           Map.entry("Access", "Access"));
 

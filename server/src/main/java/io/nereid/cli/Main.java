@@ -45,6 +45,7 @@ public final class Main implements Runnable {
           LoadCommand.class,
           UnloadCommand.class,
           TraceCommand.class,
+          RecordCommand.class,
           LogsCommand.class,
           CheckCommand.class,
           BuildCommand.class,

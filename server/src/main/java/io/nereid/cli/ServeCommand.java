@@ -79,6 +79,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private TraceArguments trace = new TraceArguments();
 
+  @Mixin private RecordArguments record = new RecordArguments();
+
   @Mixin private MetricsArguments metrics = new MetricsArguments();
 
   @Mixin private LogArguments logging = new LogArguments();
@@ -168,6 +170,8 @@ final class ServeCommand implements Callable<Integer> {
         http.options(exitTimeout, tls.options(), access.http(), console.options()),
         grpc.options(tls.options(), access.grpc()),
         trace.options(),
+        record.options(),
+        record.atOnce(),
         served,
         Optional.of(log),
         logging.accessLog(log),

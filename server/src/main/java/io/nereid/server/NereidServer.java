@@ -11,6 +11,7 @@ import io.nereid.server.log.AccessLog;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.LoadReport;
+import io.nereid.server.shared.RecordingSwitch;
 import io.nereid.server.shared.ServerState;
 import io.nereid.server.trace.Tracing;
 import io.nereid.types.NereidException;
@@ -84,6 +85,7 @@ public final class NereidServer implements AutoCloseable {
             .loading()
             .allowClientShm(options.allowClientShm())
             .tracing(new Tracing(options.trace()))
+            .recording(options.recording())
             .load(options.metrics().map(told -> new LoadReport(nereid, told.interval())))
             .log(options.log())
             .accessLog(options.accessLog())
@@ -116,6 +118,9 @@ public final class NereidServer implements AutoCloseable {
       }
       if (options.exitOnError()) {
         checkModels(nereid);
+      }
+      if (options.recording().isPresent() && options.recordAtOnce()) {
+        server.state.recording().start();
       }
       server.state.health().loaded();
       return server;
@@ -276,7 +281,8 @@ public final class NereidServer implements AutoCloseable {
       finished &= http.map(server -> server.stop(left(startNs))).orElse(true);
       finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
       metrics.ifPresent(MetricsServer::stop);
-      try {
+      RecordingSwitch recording = state.recording();
+      try (recording) {
         state.sharedMemory().close();
       } finally {
         nereid.close();

@@ -2,6 +2,7 @@ package io.nereid.server;
 
 import io.nereid.NereidOptions;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.recording.RecordingOptions;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.AccessLog;
@@ -24,6 +25,8 @@ import java.util.Optional;
  * @param http where HTTP is served, and how; empty: it is not
  * @param grpc where gRPC is served, and how; empty: it is not
  * @param trace which requests are traced, until clients change it
+ * @param recording where requests are recorded, and how; empty: they cannot be
+ * @param recordAtOnce whether they are from the start, or when a client says so
  * @param metrics where metrics are served, if they are
  * @param log the log, where it is the server's; stays the caller's to close
  * @param accessLog what gets a line for each request; the server closes it at its end
@@ -39,6 +42,8 @@ public record ServerOptions(
     Optional<HttpOptions> http,
     Optional<GrpcOptions> grpc,
     TraceOptions trace,
+    Optional<RecordingOptions> recording,
+    boolean recordAtOnce,
     Optional<MetricsOptions> metrics,
     Optional<LogSettings> log,
     Optional<AccessLog> accessLog,
@@ -57,6 +62,8 @@ public record ServerOptions(
           Optional.empty(),
           TraceOptions.OFF,
           Optional.empty(),
+          true,
+          Optional.empty(),
           Optional.empty(),
           Optional.empty(),
           Duration.ofSeconds(30),
@@ -74,6 +81,7 @@ public record ServerOptions(
     Objects.requireNonNull(http);
     Objects.requireNonNull(grpc);
     Objects.requireNonNull(trace);
+    Objects.requireNonNull(recording);
     Objects.requireNonNull(metrics);
     Objects.requireNonNull(log);
     Objects.requireNonNull(accessLog);
@@ -126,6 +134,8 @@ public record ServerOptions(
         otherHttp,
         otherGrpc,
         trace,
+        recording,
+        recordAtOnce,
         metrics,
         log,
         accessLog,
@@ -138,6 +148,12 @@ public record ServerOptions(
   /** Returns a copy that traces other requests. */
   public ServerOptions withTrace(TraceOptions requests) {
     return RecordCopy.with(this, "trace", requests);
+  }
+
+  /** Returns a copy that records requests so, at once or when a client says so. */
+  public ServerOptions withRecording(RecordingOptions how, boolean atOnce) {
+    return RecordCopy.with(
+        RecordCopy.with(this, "recording", Optional.of(how)), "recordAtOnce", atOnce);
   }
 
   /**

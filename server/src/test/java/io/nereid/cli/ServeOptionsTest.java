@@ -112,6 +112,7 @@ class ServeOptionsTest {
     lines.put("--log-file", List.of("--log-file=" + log));
     lines.put("--access-log", List.of("--access-log"));
     lines.put("--trace-config", traces());
+    lines.put("--record", List.of("--record=" + directory + ",start=false"));
     lines.put("--metrics-config", forms());
     lines.put(
         "--metrics-protected",

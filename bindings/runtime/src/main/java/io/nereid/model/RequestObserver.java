@@ -6,7 +6,8 @@ import io.nereid.types.StatusCode;
 
 /**
  * Hears of requests that programs send, such as to make spans of them. One observer is installed
- * for the whole process; without one a request pays a look at a field.
+ * for the whole process, and one for each runtime ({@link io.nereid.Nereid#observeRequests});
+ * without them a request pays a look at two fields.
  */
 @FunctionalInterface
 public interface RequestObserver {
@@ -17,6 +18,14 @@ public interface RequestObserver {
    * @return the observation that hears of the request's end; null: this request is of no interest
    */
   Observation begin(ModelSpec model);
+
+  /**
+   * Does the same for an observer that looks at the request itself, until the observation has heard
+   * of its end.
+   */
+  default Observation begin(SentRequest request) {
+    return begin(request.model());
+  }
 
   /** One request that is under way. */
   @FunctionalInterface

@@ -100,7 +100,7 @@ class JavaExamplesTest {
                 "docs/observability.md", 2,
                 "docs/sequences.md", 1,
                 "docs/spring.md", 2));
-    run.putAll(Map.of("docs/tensorrt.md", 1, "docs/text.md", 4));
+    run.putAll(Map.of("docs/recording.md", 1, "docs/tensorrt.md", 1, "docs/text.md", 4));
     assertEquals(run, examples);
   }
 
@@ -179,6 +179,16 @@ class JavaExamplesTest {
             .with("Duration.ofMillis(5)", "Duration.ofMinutes(5)")
             .between(ECHO.formatted("", ""), "nereid.close();\n");
     assertEquals(List.of("2.0"), example.run(directory));
+  }
+
+  @Test
+  void recordings() throws Exception {
+    JavaExample example =
+        JavaExample.of("docs/recording.md", 0)
+            .with("Path.of(\"recorded\")", "Path.of(\"%s\")".formatted(directory.resolve("r")))
+            .between("", "");
+    assertEquals(
+        List.of("[OUTPUT0]", "identity_fp32 mine OK"), example.run(directory));
   }
 
   @Test

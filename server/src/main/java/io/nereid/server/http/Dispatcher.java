@@ -86,6 +86,10 @@ final class Dispatcher {
         settings.logging(head, body, json);
         yield Status.OK;
       }
+      case RECORDING -> {
+        settings.recording(head, body, json);
+        yield Status.OK;
+      }
       case ADDED, ADDED_QUESTION -> {
         JsonEndpoints.at(route.name())
             .answer(new JsonEndpointCall(context, exchange, models, head, body), json);

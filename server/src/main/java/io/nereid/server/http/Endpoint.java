@@ -48,6 +48,7 @@ enum Endpoint {
   CUDA_MEMORY_UNREGISTER(
       "POST", "/v2/cudasharedmemory/unregister", "/v2/cudasharedmemory/region/{region}/unregister"),
   LOGGING("GET, POST", "/v2/logging"),
+  RECORDING("GET, POST", "/v2/recording"),
   ADDED("POST"), // this and the next are the class path's: JsonEndpoints has their paths
   ADDED_QUESTION("GET"),
   CONSOLE_ABOUT("GET", "api/about"), // this and what follows is the console's
@@ -119,7 +120,8 @@ enum Endpoint {
           EndpointGroup.STATISTICS;
       case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD, CONSOLE_RELOAD ->
           EndpointGroup.MODEL_REPOSITORY;
-      case TRACE_SETTING, CONSOLE_REQUESTS, CONSOLE_REQUEST_EVENTS -> EndpointGroup.TRACE;
+      case TRACE_SETTING, RECORDING, CONSOLE_REQUESTS, CONSOLE_REQUEST_EVENTS ->
+          EndpointGroup.TRACE;
       case LOGGING -> EndpointGroup.LOGGING;
       case SYSTEM_MEMORY_STATUS,
           SYSTEM_MEMORY_REGISTER,
@@ -142,6 +144,7 @@ enum Endpoint {
           CUDA_MEMORY_REGISTER,
           CUDA_MEMORY_UNREGISTER,
           TRACE_SETTING,
+          RECORDING,
           LOGGING ->
           true;
       default -> false;
@@ -192,6 +195,7 @@ enum Endpoint {
           CUDA_MEMORY_REGISTER,
           CUDA_MEMORY_UNREGISTER,
           LOGGING,
+          RECORDING,
           UNKNOWN ->
           false;
       default -> true;

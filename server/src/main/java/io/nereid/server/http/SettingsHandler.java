@@ -1,10 +1,12 @@
 package io.nereid.server.http;
 
+import io.nereid.recording.Recorder;
 import io.nereid.server.json.JsonBuffer;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
+import io.nereid.server.shared.RecordingSwitch;
 import io.nereid.server.trace.Tracing;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -12,9 +14,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * The trace and logging extensions: settings that clients read and change while the server runs.
+ * The trace and logging extensions, and recordings: settings that clients read and change while the
+ * server runs.
  */
 final class SettingsHandler {
 
@@ -97,6 +101,31 @@ final class SettingsHandler {
       throw HttpFailure.badRequest("expected a level in '" + name + "', got an empty array");
     }
     return levels;
+  }
+
+  // ---- Recordings ------------------------------------------------------------------------------
+
+  /** Begins or ends a recording when the body of a POST says so, and writes what there is. */
+  void recording(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
+    RecordingSwitch recording = context.state().recording();
+    if (head.method().equals("POST")) {
+      Map<String, Object> wanted = readLog(body);
+      if (!wanted.keySet().equals(Set.of("recording"))
+          || !(wanted.get("recording") instanceof Boolean on)) {
+        throw HttpFailure.badRequest(
+            "expected {\"recording\":true} or {\"recording\":false}, got " + wanted.keySet());
+      }
+      if (on) {
+        recording.start();
+      } else {
+        recording.stop();
+      }
+    }
+    Recorder.Statistics figures = recording.statistics();
+    json.ascii("{\"recording\":").ascii(Boolean.toString(recording.isOn()));
+    json.ascii(",\"recorded\":").number(figures.recorded());
+    json.ascii(",\"dropped\":").number(figures.dropped());
+    json.ascii(",\"written_bytes\":").number(figures.writtenBytes()).write('}');
   }
 
   // ---- The log ---------------------------------------------------------------------------------

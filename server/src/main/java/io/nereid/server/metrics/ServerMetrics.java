@@ -1,6 +1,7 @@
 package io.nereid.server.metrics;
 
 import io.nereid.model.ModelStore;
+import io.nereid.recording.Recorder;
 import io.nereid.server.shared.AnswerCounts;
 import io.nereid.server.shared.ConnectionFailures;
 import io.nereid.server.shared.ServerState;
@@ -64,8 +65,20 @@ final class ServerMetrics {
             text.counter(
                     "nereid_access_log_dropped_total", "Requests without a line in the access log")
                 .sample("", log.droppedCount()));
+    if (state.recording().options().isPresent()) {
+      recording(state.recording().statistics(), text);
+    }
     text.counter("nereid_traces_dropped_total", "Traces that were taken and then lost")
         .sample("", state.tracing().droppedCount());
+  }
+
+  private static void recording(Recorder.Statistics figures, MetricsText text) {
+    text.counter("nereid_recorded_requests_total", "Requests that were recorded")
+        .sample("", figures.recorded());
+    text.counter("nereid_recording_dropped_total", "Requests that should have been recorded")
+        .sample("", figures.dropped());
+    text.counter("nereid_recording_written_bytes_total", "Bytes that recordings took on the disk")
+        .sample("", figures.writtenBytes());
   }
 
   /** Writes the state of repositories in object stores; nothing where there are none. */

@@ -1,6 +1,7 @@
 package io.nereid.server.shared;
 
 import io.nereid.Nereid;
+import io.nereid.recording.RecordingOptions;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.memory.CudaRegions;
@@ -18,6 +19,7 @@ public final class ServerState {
   private final SharedMemoryRegions sharedMemory;
   private final CudaRegions cudaMemory;
   private final Tracing tracing;
+  private final RecordingSwitch recording;
   private final Optional<LoadReport> load;
   private final Optional<LogSettings> log;
   private final Optional<AccessLog> accessLog;
@@ -34,6 +36,7 @@ public final class ServerState {
     sharedMemory = new SharedMemoryRegions(builder.allowClientShm);
     cudaMemory = new CudaRegions(sharedMemory, nereid::pageLockPool);
     tracing = builder.tracing;
+    recording = new RecordingSwitch(nereid, builder.recording);
     load = builder.load;
     log = builder.log;
     accessLog = builder.accessLog;
@@ -74,6 +77,11 @@ public final class ServerState {
   /** The tracing of requests. */
   public Tracing tracing() {
     return tracing;
+  }
+
+  /** The recording of requests. */
+  public RecordingSwitch recording() {
+    return recording;
   }
 
   /** The report of its load, where clients are told. */
@@ -128,6 +136,7 @@ public final class ServerState {
     private boolean strictReadiness = true;
     private boolean allowClientShm;
     private Tracing tracing = new Tracing(TraceOptions.OFF);
+    private Optional<RecordingOptions> recording = Optional.empty();
     private Optional<LoadReport> load = Optional.empty();
     private Optional<LogSettings> log = Optional.empty();
     private Optional<AccessLog> accessLog = Optional.empty();
@@ -158,6 +167,12 @@ public final class ServerState {
     /** The tracing of requests: none by default; it stays the caller's to close. */
     public Builder tracing(Tracing traces) {
       tracing = traces;
+      return this;
+    }
+
+    /** The way in which requests can be recorded; by default they cannot. */
+    public Builder recording(Optional<RecordingOptions> how) {
+      recording = how;
       return this;
     }
 

@@ -185,9 +185,19 @@ public final class RequestRecord {
     Memory.writeLong(address + TIMEOUT_NS, value);
   }
 
+  /** Returns the longest time in the queue; 0: the model's default. */
+  public long timeoutNs() {
+    return Memory.readLong(address + TIMEOUT_NS);
+  }
+
   /** 1 is the most urgent level, 0 the model's default. */
   public void priority(int level) {
     Memory.writeInt(address + PRIORITY, level);
+  }
+
+  /** Returns its level; 0: the model's default. */
+  public int priority() {
+    return Memory.readInt(address + PRIORITY);
   }
 
   /** Keeps it from being executed on the thread that submits it. */

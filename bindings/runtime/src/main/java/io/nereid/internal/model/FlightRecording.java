@@ -1,8 +1,8 @@
 package io.nereid.internal.model;
 
+import io.nereid.internal.recording.FlightRecorderWatch;
 import io.nereid.internal.recording.RecordedModel;
 import io.nereid.internal.recording.RecordedPool;
-import io.nereid.internal.recording.Recorder;
 import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.PoolStatistics;
 import io.nereid.types.NereidException;
@@ -16,7 +16,8 @@ public final class FlightRecording implements AutoCloseable {
 
   private final ModelTable models;
   private final Supplier<PoolStatistics> pool;
-  private final Recorder.Figures figures = new Recorder.Figures(this::models, this::pool);
+  private final FlightRecorderWatch.Figures figures =
+      new FlightRecorderWatch.Figures(this::models, this::pool);
 
   /**
    * Makes a recording that the recorder knows; {@code pool} may throw when the runtime is closed.
@@ -24,7 +25,7 @@ public final class FlightRecording implements AutoCloseable {
   public FlightRecording(ModelTable models, Supplier<PoolStatistics> pool) {
     this.models = models;
     this.pool = pool;
-    Recorder.add(figures);
+    FlightRecorderWatch.add(figures);
   }
 
   private void models() {
@@ -85,6 +86,6 @@ public final class FlightRecording implements AutoCloseable {
 
   @Override
   public void close() {
-    Recorder.remove(figures);
+    FlightRecorderWatch.remove(figures);
   }
 }

@@ -28,7 +28,7 @@ public final class LifecycleRecording implements LifecycleListener {
   }
 
   private static void record(ModelEvent event, String step, String reason, LoadTimes times) {
-    if (!Recorder.isOn()) {
+    if (!FlightRecorderWatch.isOn()) {
       return;
     }
     RecordedLifecycle recorded = new RecordedLifecycle();

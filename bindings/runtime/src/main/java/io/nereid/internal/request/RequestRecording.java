@@ -1,16 +1,19 @@
 package io.nereid.internal.request;
 
 import io.nereid.internal.ffi.CoreLog;
+import io.nereid.internal.ffi.PoolMemory;
 import io.nereid.internal.ffi.RequestRecord;
+import io.nereid.internal.recording.FlightRecorderWatch;
 import io.nereid.internal.recording.RecordedFailure;
 import io.nereid.internal.recording.RecordedRequest;
-import io.nereid.internal.recording.Recorder;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RequestObserver;
+import io.nereid.model.RequestObserver.Observation;
 import io.nereid.model.RequestObserver.Outcome;
 import io.nereid.statistics.Timings;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Tells Java's Flight Recorder, and whoever observes requests, of the requests of one slot. The
@@ -21,13 +24,23 @@ final class RequestRecording {
   private static final Timings NO_TIME = new Timings(0, 0, 0, 0);
 
   private final ModelSpec model;
+  private final PoolMemory memory;
+  private final AtomicReference<RequestObserver> observer;
   private final RequestRecord record;
   private final RequestContent content;
   private RecordedRequest event; // null: nobody recorded when the request was submitted
-  private RequestObserver.Observation observation; // null: nobody is interested
+  private Observation processes; // of the whole process's observer; null: it is not interested
+  private Observation runtimes; // of the runtime's
 
-  RequestRecording(ModelSpec model, RequestRecord record, RequestContent content) {
-    this.model = model;
+  RequestRecording(
+      Signature signature,
+      PoolMemory memory,
+      AtomicReference<RequestObserver> observer,
+      RequestRecord record,
+      RequestContent content) {
+    model = signature.spec();
+    this.memory = memory;
+    this.observer = observer;
     this.record = record;
     this.content = content;
   }
@@ -35,21 +48,30 @@ final class RequestRecording {
   /** The request is about to be submitted. */
   void begin() {
     // The class of an event has all of the recorder's loaded with it, which takes 0.1 s.
-    event = Recorder.isOn() ? RecordedRequest.begun() : null;
-    RequestObserver observer = RequestObserver.installed();
-    if (observer != null) {
-      try {
-        observation = observer.begin(model);
-      } catch (RuntimeException | Error e) { // whatever it is, it is not the request's
-        CoreLog.logQuietly("an observer failed as a request began", e);
-      }
+    event = FlightRecorderWatch.isOn() ? RecordedRequest.begun() : null;
+    RequestObserver installed = RequestObserver.installed();
+    if (installed != null) {
+      processes = begun(installed);
+    }
+    installed = observer.get();
+    if (installed != null) {
+      runtimes = begun(installed);
+    }
+  }
+
+  private Observation begun(RequestObserver observer) {
+    try {
+      return observer.begin(new ObservedRequest(model, memory, record, content));
+    } catch (RuntimeException | Error e) { // whatever it is, it is not the request's
+      CoreLog.logQuietly("an observer failed as a request began", e);
+      return null;
     }
   }
 
   /** It was not submitted after all. */
   void refused(Throwable why) {
     event = null;
-    if (observation != null) {
+    if (processes != null || runtimes != null) {
       boolean known = why instanceof NereidException;
       StatusCode status = known ? ((NereidException) why).code() : StatusCode.INTERNAL;
       tell(new Outcome(status, String.valueOf(why.getMessage()), NO_TIME, 0, false, false));
@@ -68,7 +90,7 @@ final class RequestRecording {
       }
       event = null;
     }
-    if (observation != null) {
+    if (processes != null || runtimes != null) {
       int status = record.status();
       boolean good = status == StatusCode.OK.number();
       tell(
@@ -83,10 +105,20 @@ final class RequestRecording {
   }
 
   private void tell(Outcome outcome) {
-    RequestObserver.Observation ended = observation;
-    observation = null;
+    Observation processes = this.processes;
+    Observation runtimes = this.runtimes;
+    this.processes = null;
+    this.runtimes = null;
+    tell(processes, outcome);
+    tell(runtimes, outcome);
+  }
+
+  private static void tell(Observation observation, Outcome outcome) {
+    if (observation == null) {
+      return;
+    }
     try {
-      ended.end(outcome);
+      observation.end(outcome);
     } catch (RuntimeException | Error e) { // else nobody would hear that the request is answered
       CoreLog.logQuietly("an observer failed as a request ended", e);
     }

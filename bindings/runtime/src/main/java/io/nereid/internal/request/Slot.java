@@ -66,7 +66,8 @@ public final class Slot {
     this.record = record;
     this.pool = pool;
     content = new RequestContent(record, pool.signature(), pool.poolByteLimit());
-    recording = new RequestRecording(pool.signature().spec(), record, content);
+    recording =
+        new RequestRecording(pool.signature(), pool.memory(), pool.observer(), record, content);
   }
 
   /** The record, for a caller that has the slot by one of the ways below. */

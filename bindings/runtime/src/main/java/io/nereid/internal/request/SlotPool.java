@@ -3,6 +3,7 @@ package io.nereid.internal.request;
 import io.nereid.internal.ffi.PoolMemory;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.request.Diagnostics.Origin;
+import io.nereid.model.RequestObserver;
 import io.nereid.model.SequenceId;
 import io.nereid.statistics.OpenHandle;
 import io.nereid.types.NereidException;
@@ -14,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
@@ -112,6 +114,11 @@ public final class SlotPool {
 
   long poolByteLimit() {
     return table.poolByteLimit();
+  }
+
+  /** Holds who hears of the requests that are sent from now on; null: nobody does. */
+  AtomicReference<RequestObserver> observer() {
+    return table.observer();
   }
 
   /** Runs what may run users' code, on a thread for that. */

@@ -3,6 +3,7 @@ package io.nereid.internal.request;
 import io.nereid.internal.ffi.PoolMemory;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.RequestUpcalls;
+import io.nereid.model.RequestObserver;
 import io.nereid.model.TracedActivity;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -11,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 
@@ -37,6 +39,9 @@ public final class SlotTable implements RequestUpcalls.Receiver {
 
   private volatile long poolByteLimit; // known before the first model is loaded
 
+  /** Hears of the requests that are sent from now on; holds null: nobody does. */
+  private final AtomicReference<RequestObserver> observer = new AtomicReference<>();
+
   @SuppressWarnings({"unchecked", "rawtypes"})
   private static AtomicReferenceArray<Slot>[] chunks(int count) {
     return new AtomicReferenceArray[count];
@@ -53,6 +58,11 @@ public final class SlotTable implements RequestUpcalls.Receiver {
 
   void poolByteLimit(long value) {
     poolByteLimit = value;
+  }
+
+  /** Holds who hears of the requests that are sent from now on; null: nobody does. */
+  public AtomicReference<RequestObserver> observer() {
+    return observer;
   }
 
   /** The slot with this id, or null. */

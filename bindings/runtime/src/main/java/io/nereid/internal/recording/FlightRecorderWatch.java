@@ -13,7 +13,7 @@ import jdk.jfr.RecordingState;
  * asks a plain field, which costs nothing. Nothing here starts the recorder, which takes a third of
  * a second: periodic events are handed to it when somebody else has.
  */
-public final class Recorder {
+public final class FlightRecorderWatch {
 
   private static final List<Figures> FIGURES = new CopyOnWriteArrayList<>();
   private static boolean on; // plain: a request that sees a change late is not recorded
@@ -23,7 +23,7 @@ public final class Recorder {
     FlightRecorder.addListener(new Listener());
   }
 
-  private Recorder() {}
+  private FlightRecorderWatch() {}
 
   /** The figures that a runtime tells once a second, on the recorder's own thread. */
   public static final class Figures {

@@ -1,0 +1,176 @@
+package io.nereid.recording;
+
+import io.nereid.Nereid;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.RequestObserver;
+import io.nereid.model.SentRequest;
+import io.nereid.model.SequenceId;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Records the requests that a runtime answers, until it is closed. A request is copied by the
+ * thread that completes it into memory that is bounded, and written by a thread of the recorder's;
+ * what does not fit is dropped and counted, and no request waits for that. Any thread may call.
+ *
+ * <p>It is the runtime's {@linkplain Nereid#observeRequests observer} meanwhile.
+ */
+public final class Recorder implements AutoCloseable {
+
+  private static final long JOIN_MS = TimeUnit.SECONDS.toMillis(30);
+
+  private final Nereid nereid;
+  private final RecordingOptions options;
+  private final MessageRing ring;
+  private final RecordingWriter writer;
+  private final Thread thread;
+  private final long startNs = System.nanoTime();
+  private final long salt = ThreadLocalRandom.current().nextLong();
+
+  /**
+   * The figures of a recorder since it began.
+   *
+   * @param recorded requests that were written
+   * @param dropped requests that were not recorded although they should be: the memory was full, or
+   *     the disk
+   * @param writtenBytes bytes that were written to segments
+   * @param savedBytes bytes of tensors that were not written again, since they were there already
+   */
+  public record Statistics(long recorded, long dropped, long writtenBytes, long savedBytes) {}
+
+  private Recorder(Nereid nereid, RecordingOptions options) throws IOException {
+    this.nereid = nereid;
+    this.options = options;
+    ring = new MessageRing(options.memoryBytes());
+    writer = new RecordingWriter(options, ring, startNs);
+    thread = Thread.ofPlatform().daemon().name("nrd-recording").unstarted(writer);
+  }
+
+  /**
+   * Begins to record.
+   *
+   * @throws NereidException with {@link StatusCode#FAILED_PRECONDITION} where the directory cannot
+   *     be written
+   */
+  public static Recorder start(Nereid nereid, RecordingOptions options) {
+    Recorder recorder;
+    try {
+      Path directory = options.directory();
+      if (!Files.isDirectory(directory)) {
+        Files.createDirectories(
+            directory,
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      }
+      recorder = new Recorder(nereid, options);
+    } catch (IOException e) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "requests cannot be recorded in " + options.directory() + ": " + e,
+          e);
+    }
+    recorder.thread.start();
+    nereid.observeRequests(recorder.new Observer());
+    return recorder;
+  }
+
+  /** The settings that it was started with. */
+  public RecordingOptions options() {
+    return options;
+  }
+
+  /** The figures since it began. */
+  public Statistics statistics() {
+    return new Statistics(
+        writer.recorded.sum(),
+        writer.dropped.sum(),
+        writer.writtenBytes.sum(),
+        writer.savedBytes.sum());
+  }
+
+  /**
+   * Records no more requests, and returns when those that have ended are written. Closing twice
+   * does nothing.
+   */
+  @Override
+  public synchronized void close() {
+    if (!thread.isAlive()) {
+      return;
+    }
+    nereid.observeRequests(null);
+    writer.stop();
+    try {
+      thread.join(JOIN_MS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Decides about each request, and has those that are wanted copied when they end. */
+  private final class Observer implements RequestObserver {
+
+    @Override
+    public Observation begin(ModelSpec model) {
+      return null; // the runtime calls the other one
+    }
+
+    @Override
+    public Observation begin(SentRequest request) {
+      if (!isWanted(request)) {
+        return null;
+      }
+      long sentNs = System.nanoTime();
+      return outcome -> ended(request, outcome, sentNs);
+    }
+
+    private boolean isWanted(SentRequest request) {
+      String model = request.model().name();
+      if (!options.models().isEmpty() && !options.models().contains(model)) {
+        return false;
+      }
+      if (options.share() == 1) {
+        return true;
+      }
+      SequenceId sequence = request.sequence();
+      return sequence.isNone()
+          ? ThreadLocalRandom.current().nextDouble() < options.share()
+          : chance(31L * model.hashCode() + sequence.hashCode()) < options.share();
+    }
+
+    /** A number between 0 and 1 that is always the same for a sequence. */
+    private double chance(long sequence) {
+      long mixed = (sequence ^ salt) * 0x9E37_79B9_7F4A_7C15L;
+      mixed = (mixed ^ mixed >>> 32) * 0xD6E8_FEB8_6659_FD93L;
+      return (mixed >>> 11) * 0x1p-53;
+    }
+
+    private void ended(SentRequest request, Outcome outcome, long sentNs) {
+      long endNs = System.nanoTime();
+      MessageDraft draft = new MessageDraft(options);
+      draft.describe(request, outcome, startNs, sentNs, endNs);
+      long size = draft.byteSize();
+      long claimed = ring.claim(size);
+      if (claimed < 0) {
+        writer.dropped.increment();
+        return;
+      }
+      boolean written = false;
+      try {
+        draft.writeTo(ring.room(claimed, size));
+        written = true;
+      } finally {
+        if (written) {
+          ring.publish(claimed, size);
+        } else {
+          writer.dropped.increment();
+          ring.abandon(claimed, size);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package io.nereid.recording;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Reads what recorders wrote into a directory, also while they write and after they were killed: up
+ * to the last whole record. One thread reads requests; their contents are read by any thread, until
+ * the recording is closed.
+ */
+public final class Recording implements AutoCloseable {
+
+  private final List<SegmentReader> segments = new ArrayList<>();
+  private int reading;
+
+  private Recording() {}
+
+  /** Opens all segments of a directory; throws where there are none. */
+  public static Recording open(Path directory) throws IOException {
+    List<Path> paths = Retention.segments(directory);
+    if (paths.isEmpty()) {
+      throw new IOException(
+          "expected segments %s*%s in %s, there are none"
+              .formatted(Format.PREFIX, Format.SUFFIX, directory));
+    }
+    Recording recording = new Recording();
+    try {
+      for (Path path : paths) {
+        recording.segments.add(SegmentReader.open(path));
+      }
+      return recording;
+    } catch (IOException | RuntimeException e) {
+      recording.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Returns the next request, in the order in which they ended within each recording; null: there
+   * are no others.
+   */
+  public RecordedCall next() throws IOException {
+    while (reading < segments.size()) {
+      RecordedCall call = segments.get(reading).next();
+      if (call != null) {
+        return call;
+      }
+      reading++;
+    }
+    return null;
+  }
+
+  /** Requests that were dropped while they were recorded, as far as was read. */
+  public long dropped() {
+    Map<Long, Long> most = new LinkedHashMap<>();
+    for (SegmentReader segment : segments) {
+      most.merge(segment.recording(), segment.dropped(), Math::max);
+    }
+    return most.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** Says where segments end too early or are damaged, as far as was read; empty: nowhere. */
+  public List<String> damage() {
+    return segments.stream()
+        .map(SegmentReader::damage)
+        .filter(damage -> !damage.isEmpty())
+        .toList();
+  }
+
+  @Override
+  public void close() throws IOException {
+    IOException failure = null;
+    for (SegmentReader segment : segments) {
+      try {
+        segment.close();
+      } catch (IOException e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+}

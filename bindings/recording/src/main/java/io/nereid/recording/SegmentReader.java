@@ -1,0 +1,294 @@
+package io.nereid.recording;
+
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigInteger;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import java.util.zip.CRC32;
+import java.util.zip.DataFormatException;
+import java.util.zip.Inflater;
+
+/**
+ * Reads a segment from its beginning, up to the last whole record. Contents are read again when
+ * they are asked for, so that little of a recording is in memory. One thread reads records; any
+ * thread asks for contents, until it is closed.
+ */
+final class SegmentReader implements AutoCloseable {
+
+  /** The place of a content in the file. */
+  private record Place(long at, int length, byte coding, long byteSize) {}
+
+  private final Path path;
+  private final FileChannel file;
+  private final List<Place> contents = new ArrayList<>();
+  private final long fileSize;
+  private final long startEpochNs;
+  private final long recording;
+  private long at = Format.HEADER_BYTES;
+  private long dropped;
+  private String damage = "";
+
+  private SegmentReader(Path path, FileChannel file) throws IOException {
+    this.path = path;
+    this.file = file;
+    fileSize = file.size();
+    if (fileSize < Format.HEADER_BYTES) {
+      startEpochNs = 0;
+      recording = 0;
+      damage = path + ": expected a header of 32 bytes, got " + fileSize;
+      return;
+    }
+    ByteBuffer header = read(0, Format.HEADER_BYTES);
+    int expected = checksum(header.slice(0, Format.HEADER_BYTES - Integer.BYTES));
+    if (header.getLong() != Format.MAGIC
+        || header.getInt(Format.HEADER_BYTES - Integer.BYTES) != expected) {
+      throw new IOException(path + " is no segment of a recording, or of another version");
+    }
+    startEpochNs = header.getLong();
+    recording = header.getLong();
+  }
+
+  static SegmentReader open(Path path) throws IOException {
+    FileChannel file = FileChannel.open(path);
+    try {
+      return new SegmentReader(path, file);
+    } catch (IOException | RuntimeException e) {
+      file.close();
+      throw e;
+    }
+  }
+
+  /** Requests of its recording that were dropped before the last record that was read. */
+  long dropped() {
+    return dropped;
+  }
+
+  long recording() {
+    return recording;
+  }
+
+  /** What is wrong with its end; empty: nothing that was written is lost. */
+  String damage() {
+    return damage;
+  }
+
+  /** Returns the next request; null: there is no other whole one. */
+  RecordedCall next() throws IOException {
+    while (damage.isEmpty() && at < fileSize) {
+      ByteBuffer body = body();
+      if (body == null) {
+        return null;
+      }
+      byte type = body.get();
+      switch (type) {
+        case Format.CONTENT -> {
+          byte coding = body.get();
+          int number = body.getInt();
+          if (number != contents.size()) {
+            return damaged("content " + number + " follows " + contents.size());
+          }
+          long size = body.getLong();
+          int length = body.remaining();
+          contents.add(new Place(at - length, length, coding, size));
+        }
+        case Format.REQUEST -> {
+          try {
+            return call(body);
+          } catch (BufferUnderflowException | IllegalArgumentException e) {
+            return damaged("a request of another form");
+          }
+        }
+        case Format.DROPPED -> dropped = body.getLong(body.position() + Long.BYTES);
+        default -> {} // the end, or of a later version
+      }
+    }
+    return null;
+  }
+
+  private RecordedCall damaged(String why) {
+    damage = path + ", byte " + at + ": " + why;
+    return null;
+  }
+
+  /** Returns the next body, whose checksum is right; null: there is none. */
+  private ByteBuffer body() throws IOException {
+    if (fileSize - at < Format.FRAME_BYTES) {
+      damaged("the last record is not whole");
+      return null;
+    }
+    ByteBuffer frame = read(at, Format.FRAME_BYTES);
+    int length = frame.getInt();
+    if (length <= 0 || length > fileSize - at - Format.FRAME_BYTES) {
+      damaged("the last record is not whole");
+      return null;
+    }
+    ByteBuffer body = read(at + Format.FRAME_BYTES, length);
+    if (checksum(body.duplicate()) != frame.getInt()) {
+      damaged("a record's checksum is wrong");
+      return null;
+    }
+    at += Format.FRAME_BYTES + length;
+    return body;
+  }
+
+  private ByteBuffer read(long from, int length) throws IOException {
+    ByteBuffer bytes = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    while (bytes.hasRemaining()) {
+      if (file.read(bytes, from + bytes.position()) < 0) {
+        throw new IOException(path + " has become shorter");
+      }
+    }
+    return bytes.flip();
+  }
+
+  private static int checksum(ByteBuffer bytes) {
+    CRC32 checksum = new CRC32();
+    checksum.update(bytes);
+    return (int) checksum.getValue();
+  }
+
+  // ---- Requests --------------------------------------------------------------------------------
+
+  private RecordedCall call(ByteBuffer body) {
+    int flags = body.get();
+    StatusCode status = StatusCode.ofNumber(body.get());
+    long arrivalNs = body.getLong();
+    long durationNs = body.getLong();
+    RecordedCall.Stages stages =
+        new RecordedCall.Stages(body.getLong(), body.getLong(), body.getLong(), body.getLong());
+    long deadlineNs = body.getLong();
+    long timeoutNs = body.getLong();
+    int priority = body.getInt();
+    int batchSize = body.getInt();
+    long version = body.getLong();
+    RecordedCall.Sequence sequence =
+        new RecordedCall.Sequence(
+            body.getLong(),
+            text(body),
+            (flags & Format.SEQUENCE_START) != 0,
+            (flags & Format.SEQUENCE_END) != 0);
+    String model = text(body);
+    String id = text(body);
+    String message = text(body);
+    Map<String, Object> parameters = parameters(body);
+    List<String> wanted = new ArrayList<>();
+    for (int i = Short.toUnsignedInt(body.getShort()); i > 0; i--) {
+      wanted.add(text(body));
+    }
+    List<RecordedTensor> inputs = new ArrayList<>();
+    List<RecordedTensor> outputs = new ArrayList<>();
+    for (int i = Short.toUnsignedInt(body.getShort()); i > 0; i--) {
+      (body.get() == 0 ? inputs : outputs).add(tensor(body));
+    }
+    return new RecordedCall(
+        recording,
+        model,
+        version,
+        id,
+        Instant.EPOCH.plusNanos(startEpochNs).plusNanos(arrivalNs),
+        arrivalNs,
+        durationNs,
+        stages,
+        status,
+        message,
+        batchSize,
+        (flags & Format.INLINE) != 0,
+        (flags & Format.CACHE_HIT) != 0,
+        deadlineNs,
+        timeoutNs,
+        priority,
+        sequence,
+        parameters,
+        wanted,
+        inputs,
+        outputs);
+  }
+
+  private static Map<String, Object> parameters(ByteBuffer body) {
+    Map<String, Object> parameters = new LinkedHashMap<>();
+    for (int i = Short.toUnsignedInt(body.getShort()); i > 0; i--) {
+      String key = text(body);
+      byte kind = body.get();
+      parameters.put(
+          key,
+          switch (kind) {
+            case Format.BOOLEAN -> body.get() != 0;
+            case Format.INTEGER -> body.getLong();
+            case Format.NUMBER -> body.getDouble();
+            case Format.TEXT -> text(body);
+            case Format.LARGE_INTEGER -> new BigInteger(text(body));
+            default -> throw new IllegalArgumentException("kind " + kind);
+          });
+    }
+    return parameters;
+  }
+
+  private RecordedTensor tensor(ByteBuffer body) {
+    DataType type = DataType.ofCode(body.get());
+    RecordedTensor.Presence presence = RecordedTensor.Presence.values()[body.get()];
+    int rank = body.get();
+    int number = body.getInt();
+    long byteSize = body.getLong();
+    List<Long> shape = new ArrayList<>();
+    for (int i = 0; i < rank; i++) {
+      shape.add(body.getLong());
+    }
+    String name = text(body);
+    Supplier<ByteBuffer> content = () -> ByteBuffer.allocate(0);
+    if (presence == RecordedTensor.Presence.THERE) {
+      Place place = contents.get(number);
+      content = () -> content(place);
+    }
+    return new RecordedTensor(name, type, List.copyOf(shape), byteSize, presence, content);
+  }
+
+  private static String text(ByteBuffer body) {
+    int length = body.getInt();
+    String text = StandardCharsets.UTF_8.decode(body.slice(body.position(), length)).toString();
+    body.position(body.position() + length);
+    return text;
+  }
+
+  private ByteBuffer content(Place place) {
+    try {
+      ByteBuffer stored = read(place.at(), place.length());
+      if (place.coding() == Format.RAW) {
+        return stored;
+      }
+      byte[] content = new byte[Math.toIntExact(place.byteSize())];
+      Inflater inflater = new Inflater(true);
+      try {
+        inflater.setInput(stored);
+        int size = inflater.inflate(content);
+        if (size != content.length) {
+          throw new IOException(path + ", byte " + place.at() + ": a content of another size");
+        }
+      } finally {
+        inflater.end();
+      }
+      return ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+    } catch (DataFormatException e) {
+      throw new UncheckedIOException(new IOException(path + ", byte " + place.at(), e));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    file.close();
+  }
+}

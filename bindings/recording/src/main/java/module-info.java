@@ -1,0 +1,10 @@
+/**
+ * Records the requests that a runtime answers, and reads such recordings. A recording is read
+ * without the runtime.
+ */
+module io.nereid.recording {
+  requires transitive io.nereid.types;
+  requires static transitive io.nereid.runtime;
+
+  exports io.nereid.recording;
+}

@@ -1,0 +1,61 @@
+package io.nereid.model;
+
+import io.nereid.types.DataType;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+
+/**
+ * A request as an observer sees it, from when it is sent until {@link
+ * RequestObserver.Observation#end} has returned: then its memory serves others. The threads that
+ * call the observer may read it, and nobody else.
+ */
+public interface SentRequest {
+
+  /** The model that it is sent to. */
+  ModelSpec model();
+
+  /** The sender's id of it; empty: it has none. */
+  String id();
+
+  /** The sender's parameters. */
+  Map<String, Object> parameters();
+
+  /** When its answer is no longer wanted, by {@link System#nanoTime}; 0: it has no deadline. */
+  long deadlineNs();
+
+  /** How long it may wait for its turn; 0: as long as the model lets it. */
+  long timeoutNs();
+
+  /** 1 is the most urgent; 0: the model's default. */
+  int priority();
+
+  /** The sequence that it is part of, or {@link SequenceId#NONE}. */
+  SequenceId sequence();
+
+  /** True if it is the first of its sequence. */
+  boolean startsSequence();
+
+  /** True if it is the last of its sequence. */
+  boolean endsSequence();
+
+  /** An input by its position in the model's specification; null: it was not given. */
+  Content input(int index);
+
+  /**
+   * An output by its position in the model's specification; null: it is not there, as long as the
+   * request is not answered, where it failed, and of a decoupled model.
+   */
+  Content output(int index);
+
+  /** True if the sender named this output among those that it wants. */
+  boolean wantsOutput(int index);
+
+  /**
+   * The content of a tensor.
+   *
+   * @param dataType the type of its elements
+   * @param shape its dimensions
+   * @param memory its elements, to be read; null: they lie on a GPU
+   */
+  record Content(DataType dataType, long[] shape, MemorySegment memory) {}
+}
