@@ -15,7 +15,8 @@ final class ContentTable {
 
   private static final int FIRST_SLOTS = 1 << 10;
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
-  private static final int STRIPE = 2 * Long.BYTES;
+  private static final long STRIPE = 2 * Long.BYTES;
+  private static final int LANES = 4;
 
   private final long[] secret = new SecureRandom().longs(6).map(each -> each | 1).toArray();
   private long[] keys; // pairs; 0, 0: free
@@ -85,17 +86,38 @@ final class ContentTable {
     return slot;
   }
 
-  /** Two chains of 64 by 64 bit products over 16 bytes at a time, one secret for each. */
+  /**
+   * Two chains of 64 by 64 bit products over 16 bytes at a time, each with a secret of its own;
+   * four of these pairs in turns, since a product takes longer than the next one's beginning.
+   */
   private void hash(MemorySegment content) {
     long size = content.byteSize();
     long one = size ^ secret[0];
     long two = Long.reverse(size) ^ secret[1];
     long at = 0;
+    if (size >= 2 * LANES * STRIPE) {
+      long one1 = one;
+      long one2 = one + secret[2];
+      long one3 = one + secret[3];
+      long two1 = two;
+      long two2 = two + secret[4];
+      long two3 = two + secret[5];
+      for (; at + LANES * STRIPE <= size; at += LANES * STRIPE) {
+        one = first(one, content, at);
+        two = second(two, content, at);
+        one1 = first(one1, content, at + STRIPE);
+        two1 = second(two1, content, at + STRIPE);
+        one2 = first(one2, content, at + 2 * STRIPE);
+        two2 = second(two2, content, at + 2 * STRIPE);
+        one3 = first(one3, content, at + 3 * STRIPE);
+        two3 = second(two3, content, at + 3 * STRIPE);
+      }
+      one = fold(fold(one ^ secret[0], one1 ^ secret[1]), fold(one2 ^ secret[2], one3 ^ secret[3]));
+      two = fold(fold(two ^ secret[5], two1 ^ secret[4]), fold(two2 ^ secret[3], two3 ^ secret[2]));
+    }
     for (; at + STRIPE <= size; at += STRIPE) {
-      long first = content.get(WORD, at);
-      long second = content.get(WORD, at + Long.BYTES);
-      one = fold(one ^ first ^ secret[2], second ^ secret[3]);
-      two = fold(two ^ second ^ secret[4], first ^ secret[5]);
+      one = first(one, content, at);
+      two = second(two, content, at);
     }
     long first = 0;
     long second = 0;
@@ -112,6 +134,16 @@ final class ContentTable {
     if (high == 0 && low == 0) {
       low = 1; // two zeros mean that a slot is free
     }
+  }
+
+  private long first(long chain, MemorySegment content, long at) {
+    return fold(
+        chain ^ content.get(WORD, at) ^ secret[2], content.get(WORD, at + Long.BYTES) ^ secret[3]);
+  }
+
+  private long second(long chain, MemorySegment content, long at) {
+    return fold(
+        chain ^ content.get(WORD, at + Long.BYTES) ^ secret[4], content.get(WORD, at) ^ secret[5]);
   }
 
   private static long fold(long a, long b) {

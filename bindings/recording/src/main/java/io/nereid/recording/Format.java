@@ -34,7 +34,7 @@ final class Format {
   static final int SEQUENCE_START = 4;
   static final int SEQUENCE_END = 8;
 
-  // Whether a tensor's content is there.
+  // The presence of a tensor's content.
   static final byte THERE = 0;
   static final byte REDACTED = 1;
   static final byte ON_DEVICE = 2;

@@ -103,7 +103,7 @@ public final class Recorder implements AutoCloseable {
       return;
     }
     nereid.observeRequests(null);
-    writer.stop();
+    writer.stop(thread);
     try {
       thread.join(JOIN_MS);
     } catch (InterruptedException e) {

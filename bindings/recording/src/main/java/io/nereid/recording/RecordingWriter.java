@@ -23,8 +23,9 @@ final class RecordingWriter implements Runnable {
 
   private static final Logger LOGGER = System.getLogger("io.nereid.recording");
 
-  private static final long SHORTEST_SLEEP_NS = 1_000_000;
-  private static final long LONGEST_SLEEP_NS = 16_000_000;
+  /** Waking up costs more than writing a few requests. */
+  private static final long SLEEP_NS = 8_000_000;
+
   private static final long RETRY_NS = 1_000_000_000;
   private static final long RETENTION_NS = 60_000_000_000L;
 
@@ -65,34 +66,27 @@ final class RecordingWriter implements Runnable {
     open();
   }
 
-  /** Writes what is in the ring by now, and ends. */
-  void stop() {
+  /** Writes what is in the ring by now, and ends the thread that runs this. */
+  void stop(Thread running) {
     stopping = true;
+    LockSupport.unpark(running);
   }
 
   @Override
   public void run() {
-    long sleepNs = SHORTEST_SLEEP_NS;
     while (true) {
       boolean last = stopping; // before the last look
-      if (drain()) {
-        sleepNs = SHORTEST_SLEEP_NS;
-      } else {
-        sleepNs = Math.min(2 * sleepNs, LONGEST_SLEEP_NS);
-      }
+      drain();
       if (last) {
         end();
         return;
       }
-      LockSupport.parkNanos(sleepNs);
+      LockSupport.parkNanos(SLEEP_NS);
     }
   }
 
-  /** Returns whether there was anything. */
-  private boolean drain() {
-    boolean any = false;
+  private void drain() {
     for (MemorySegment message = ring.peek(); message != null; message = ring.peek()) {
-      any = true;
       try {
         reopen();
         write(message);
@@ -111,7 +105,6 @@ final class RecordingWriter implements Runnable {
         failed(e);
       }
     }
-    return any;
   }
 
   private void end() {

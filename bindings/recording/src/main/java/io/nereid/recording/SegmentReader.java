@@ -80,7 +80,7 @@ final class SegmentReader implements AutoCloseable {
     return recording;
   }
 
-  /** What is wrong with its end; empty: nothing that was written is lost. */
+  /** Says what is wrong with its end; empty: nothing that was written is lost. */
   String damage() {
     return damage;
   }

@@ -23,7 +23,7 @@ public interface SentRequest {
   /** When its answer is no longer wanted, by {@link System#nanoTime}; 0: it has no deadline. */
   long deadlineNs();
 
-  /** How long it may wait for its turn; 0: as long as the model lets it. */
+  /** The time that it may wait for its turn; 0: as long as the model lets it. */
   long timeoutNs();
 
   /** 1 is the most urgent; 0: the model's default. */

@@ -187,8 +187,7 @@ class JavaExamplesTest {
         JavaExample.of("docs/recording.md", 0)
             .with("Path.of(\"recorded\")", "Path.of(\"%s\")".formatted(directory.resolve("r")))
             .between("", "");
-    assertEquals(
-        List.of("[OUTPUT0]", "identity_fp32 mine OK"), example.run(directory));
+    assertEquals(List.of("[OUTPUT0]", "identity_fp32 mine OK"), example.run(directory));
   }
 
   @Test
