@@ -52,6 +52,7 @@ public final class Main implements Runnable {
           SignCommand.class,
           SealCommand.class,
           PerfCommand.class,
+          ReplayCommand.class,
           BenchCommand.class,
           HealthCommand.class,
           CompletionCommand.class,

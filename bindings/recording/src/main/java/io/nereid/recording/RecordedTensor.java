@@ -2,6 +2,7 @@ package io.nereid.recording;
 
 import io.nereid.types.DataType;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -24,7 +25,26 @@ public record RecordedTensor(
     Presence presence,
     Supplier<ByteBuffer> content) {
 
-  /** Whether a content was recorded. */
+  /** The content, or zeros of its size where it was not recorded; texts are then one long one. */
+  public byte[] bytes() {
+    if (presence == Presence.THERE) {
+      ByteBuffer there = content.get();
+      byte[] bytes = new byte[there.remaining()];
+      there.get(bytes);
+      return bytes;
+    }
+    byte[] zeros = new byte[Math.toIntExact(byteSize)];
+    long elements = shape.stream().reduce(1L, (a, b) -> a * b);
+    if (!dataType.isFixedSize() && elements > 0) {
+      int last = Math.toIntExact(byteSize - elements * Integer.BYTES);
+      ByteBuffer.wrap(zeros)
+          .order(ByteOrder.LITTLE_ENDIAN)
+          .putInt(Math.toIntExact((elements - 1) * Integer.BYTES), last);
+    }
+    return zeros;
+  }
+
+  /** Says whether a content was recorded, or why not. */
   public enum Presence {
     /** It was. */
     THERE,

@@ -9,13 +9,13 @@ final class GrpcCallSender extends Sender {
 
   private final int channel;
   private final GrpcSenders senders;
-  private final LoadRun run;
+  private final SendingRun run;
   private RawMessage message;
   private byte[] loadedHead;
   private byte[] loadedTail;
 
   GrpcCallSender(
-      int index, int channel, GrpcSenders senders, LoadRun run, Requests.Position position) {
+      int index, int channel, GrpcSenders senders, SendingRun run, Requests.Position position) {
     super(index, senders.tally(channel), position);
     this.channel = channel;
     this.senders = senders;

@@ -41,9 +41,7 @@ final class GrpcRequestEncoder {
             .setModelVersion(plan.target().version());
     // Behind these two, its number and length: fields are written in the order of their numbers.
     int requestId = plan.requestIds() ? request.build().getSerializedSize() + 2 : -1;
-    if (plan.requestIds()) {
-      request.setId("0".repeat(Encoded.ID_DIGITS));
-    }
+    request.setId(plan.requestIds() ? "0".repeat(Encoded.ID_DIGITS) : plan.id());
     for (int i = 0; i < step.inputs().size(); i++) {
       Tensor input = step.inputs().get(i);
       InferInputTensor.Builder tensor =
@@ -61,7 +59,9 @@ final class GrpcRequestEncoder {
     outputs.forEach((name, place) -> {
       InferRequestedOutputTensor.Builder output =
           InferRequestedOutputTensor.newBuilder().setName(name);
-      memory(place).forEach(output::putParameters);
+      if (place != SharedArea.NOWHERE) {
+        memory(place).forEach(output::putParameters);
+      }
       request.addOutputs(output);
     });
     plan.parameters().forEach((name, value) -> request.putParameters(name, parameter(value)));

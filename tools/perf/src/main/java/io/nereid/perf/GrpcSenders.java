@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 
 /**
  * Opens calls or streams of gRPC over a few connections, and owns these and the few threads that
@@ -37,7 +38,7 @@ final class GrpcSenders implements LoadRun.Senders {
   private static final long POLL_NS = 500_000;
 
   private final RequestPlan plan;
-  private final Requests requests;
+  private final IntFunction<Requests.Position> positions;
   private final ReplyCheck check; // null: none
   private final Metadata headers;
   private final MultiThreadIoEventLoopGroup group;
@@ -46,9 +47,14 @@ final class GrpcSenders implements LoadRun.Senders {
   private final MethodDescriptor<RawMessage, byte[]> unary;
   private final MethodDescriptor<RawMessage, RawMessage.StreamReply> stream;
 
-  GrpcSenders(RequestPlan plan, Requests requests, ReplyCheck check, int threads, int connections) {
+  GrpcSenders(
+      RequestPlan plan,
+      IntFunction<Requests.Position> positions,
+      ReplyCheck check,
+      int threads,
+      int connections) {
     this.plan = plan;
-    this.requests = requests;
+    this.positions = positions;
     this.check = check;
     headers = GrpcSenders.headers(plan.target());
     boolean epoll = Epoll.isAvailable();
@@ -82,10 +88,10 @@ final class GrpcSenders implements LoadRun.Senders {
   }
 
   @Override
-  public Sender open(int index, LoadRun run) throws IOException {
+  public Sender open(int index, SendingRun run) throws IOException {
     int number = index % channels.size();
     connect(channels.get(number));
-    Requests.Position position = requests.position(index);
+    Requests.Position position = positions.apply(index);
     return plan.streaming()
         ? new GrpcStreamSender(index, number, this, run, position)
         : new GrpcCallSender(index, number, this, run, position);

@@ -12,7 +12,7 @@ final class GrpcStreamSender extends Sender {
 
   private final int channel;
   private final GrpcSenders senders;
-  private final LoadRun run;
+  private final SendingRun run;
   private ClientCall<RawMessage, RawMessage.StreamReply> call; // null: none is open
   private Encoded loaded;
   private byte[] loadedHead;
@@ -22,7 +22,7 @@ final class GrpcStreamSender extends Sender {
   private long lastResponseNs;
 
   GrpcStreamSender(
-      int index, int channel, GrpcSenders senders, LoadRun run, Requests.Position position) {
+      int index, int channel, GrpcSenders senders, SendingRun run, Requests.Position position) {
     super(index, senders.tally(channel), position);
     this.channel = channel;
     this.senders = senders;

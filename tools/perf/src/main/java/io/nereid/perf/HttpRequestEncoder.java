@@ -41,6 +41,9 @@ final class HttpRequestEncoder {
   private Encoded encode(
       Step step, List<SharedArea.Place> inputs, Map<String, SharedArea.Place> outputs) {
     String begin = plan.requestIds() ? REQUEST_ID + "0".repeat(Encoded.ID_DIGITS) + "\"," : "{";
+    if (!plan.id().isEmpty()) {
+      begin = "{\"id\":" + quoted(plan.id()) + ",";
+    }
     String json =
         begin + "\"inputs\":[" + inputs(step, inputs) + "]" + outputs(outputs) + parameters() + "}";
     ByteArrayOutputStream tensors = new ByteArrayOutputStream();
@@ -119,7 +122,11 @@ final class HttpRequestEncoder {
     }
     StringJoiner all = new StringJoiner(",", ",\"outputs\":[", "]");
     places.forEach((name, place) ->
-        all.add("{\"name\":" + quoted(name) + ",\"parameters\":" + memory(place) + "}"));
+        all.add(
+            "{\"name\":%s%s}"
+                .formatted(
+                    quoted(name),
+                    place == SharedArea.NOWHERE ? "" : ",\"parameters\":" + memory(place))));
     return all.toString();
   }
 
@@ -168,7 +175,7 @@ final class HttpRequestEncoder {
     }
   }
 
-  private static byte[] concat(byte[] a, byte[] b) {
+  static byte[] concat(byte[] a, byte[] b) {
     byte[] all = Arrays.copyOf(a, a.length + b.length);
     System.arraycopy(b, 0, all, a.length, b.length);
     return all;

@@ -20,7 +20,7 @@ final class HttpSender extends Sender {
 
   private final HttpSenders senders;
   private final HttpSenders.Loop loop;
-  private final LoadRun run;
+  private final SendingRun run;
   private final HttpReplyParser reply;
   private final Object lock = new Object();
 
@@ -38,7 +38,7 @@ final class HttpSender extends Sender {
       int index,
       HttpSenders senders,
       HttpSenders.Loop loop,
-      LoadRun run,
+      SendingRun run,
       Requests.Position position) {
     super(index, loop.tally(), position);
     this.senders = senders;

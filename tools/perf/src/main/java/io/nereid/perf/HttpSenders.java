@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.IntFunction;
 import javax.net.ssl.SSLContext;
 
 /** Opens connections of HTTP/1.1, and owns the few threads that wait for their replies. */
@@ -25,14 +26,16 @@ final class HttpSenders implements LoadRun.Senders {
   private final Target target;
   private final InetSocketAddress address;
   private final SSLContext tls; // null: without
-  private final Requests requests;
+  private final IntFunction<Requests.Position> positions;
   private final ReplyCheck check; // null: none
   private final List<Loop> loops = new ArrayList<>();
   private final Map<Encoded, ByteBuffer> tails = new ConcurrentHashMap<>();
 
-  HttpSenders(Target target, Requests requests, ReplyCheck check, int threads) throws IOException {
+  HttpSenders(
+      Target target, IntFunction<Requests.Position> positions, ReplyCheck check, int threads)
+      throws IOException {
     this.target = target;
-    this.requests = requests;
+    this.positions = positions;
     this.check = check;
     address = new InetSocketAddress(target.host(), target.port());
     tls = target.tls().map(TlsFiles::context).orElse(null);
@@ -42,9 +45,9 @@ final class HttpSenders implements LoadRun.Senders {
   }
 
   @Override
-  public Sender open(int index, LoadRun run) throws IOException {
+  public Sender open(int index, SendingRun run) throws IOException {
     Loop loop = loops.get(index % loops.size());
-    HttpSender sender = new HttpSender(index, this, loop, run, requests.position(index));
+    HttpSender sender = new HttpSender(index, this, loop, run, positions.apply(index));
     sender.connect();
     return sender;
   }

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * Schedule} says when, and senders are opened as they are needed, up to a bound. A request that is
  * due while all senders are taken waits for one, and its latency counts from when it was due.
  */
-final class LoadRun implements AutoCloseable {
+final class LoadRun implements SendingRun, AutoCloseable {
 
   /**
    * The senders that an open loop begins with, so that its first requests do not wait for
@@ -95,8 +95,8 @@ final class LoadRun implements AutoCloseable {
   // ---- Called by senders
   // -------------------------------------------------------------------------
 
-  /** The request of a sender was answered; gives it the next one. */
-  void succeeded(Sender sender, long nowNs) {
+  @Override
+  public void succeeded(Sender sender, long nowNs) {
     sender.tally().success(nowNs - sender.intendedNs(), sender.rows());
     if (requests.endsSequence(sender)) {
       sender.tally().sequenceEnded();
@@ -105,22 +105,22 @@ final class LoadRun implements AutoCloseable {
     ready(sender, nowNs);
   }
 
-  /** The request of a sender failed. The sender calls {@link #ready} when it can send again. */
-  void failed(Sender sender, String status, String text) {
+  @Override
+  public void failed(Sender sender, String status, String text) {
     sender.tally().error(status);
     ended.increment();
     firstError.compareAndSet(null, status + ": " + text);
     requests.failed(sender);
   }
 
-  /** A sender could not be connected again; it goes on trying. */
-  void failedToConnect(Sender sender, IOException cause) {
+  @Override
+  public void failedToConnect(Sender sender, IOException cause) {
     sender.tally().error("connection");
     firstError.compareAndSet(null, "connection: " + cause.getMessage());
   }
 
-  /** A sender can send: it gets the next request, if there is one. */
-  void ready(Sender sender, long nowNs) {
+  @Override
+  public void ready(Sender sender, long nowNs) {
     if (stopping) {
       if (requests.isWithinSequence(sender)) { // else the server would keep its state
         requests.next(sender, true);
@@ -212,7 +212,8 @@ final class LoadRun implements AutoCloseable {
 
   // ---- For who measures ------------------------------------------------------------------------
 
-  boolean isStopping() {
+  @Override
+  public boolean isStopping() {
     return stopping;
   }
 
@@ -305,7 +306,7 @@ final class LoadRun implements AutoCloseable {
   interface Senders extends AutoCloseable {
 
     /** A sender that is ready to send; blocks until it is connected. */
-    Sender open(int index, LoadRun run) throws IOException;
+    Sender open(int index, SendingRun run) throws IOException;
 
     /** One for each thread or connection that counts for itself. */
     List<Tally> tallies();

@@ -57,12 +57,13 @@ public final class LoadTest implements AutoCloseable {
               TensorForm.BINARY,
               TensorForm.BINARY,
               Map.of(),
+              "",
               false,
               false,
               false);
       InputData inputs = InputData.read(described, shapes(described), options(data));
       Requests requests = Requests.of(plan, inputs, null, null);
-      HttpSenders senders = new HttpSenders(target, requests, null, 1);
+      HttpSenders senders = new HttpSenders(target, requests::position, null, 1);
       return new LoadTest(LoadRun.start(senders, requests, LoadLevel.closed(concurrency), SEED));
     } catch (PerfException e) {
       throw new IOException(e.getMessage(), e);

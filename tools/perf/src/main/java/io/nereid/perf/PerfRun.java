@@ -73,6 +73,7 @@ final class PerfRun {
                 dataArguments.inputForm(),
                 outputForm,
                 parameters,
+                "",
                 dataArguments.requestIds(),
                 sequences != null,
                 load.streaming());
@@ -111,9 +112,13 @@ final class PerfRun {
     boolean shared = plan.outputForm() == TensorForm.SHM;
     ReplyCheck check = dataArguments.checksReplies() ? new ReplyCheck(plan.model(), shared) : null;
     return target.protocol() == Protocol.HTTP
-        ? new HttpSenders(target, requests, check, Math.min(threads, level.mostSenders()))
+        ? new HttpSenders(target, requests::position, check, Math.min(threads, level.mostSenders()))
         : new GrpcSenders(
-            plan, requests, check, threads, Math.min(load.connections(), level.mostSenders()));
+            plan,
+            requests::position,
+            check,
+            threads,
+            Math.min(load.connections(), level.mostSenders()));
   }
 
   private ModelInfo model(ServerControl control) {

@@ -11,6 +11,7 @@ import java.util.Map;
  * @param inputForm how inputs travel
  * @param outputForm how outputs travel
  * @param parameters of each request: booleans, longs, doubles, strings
+ * @param id the id of each request; empty: none, or one of its own
  * @param requestIds whether each request has an id of its own
  * @param sequences whether requests belong to sequences
  * @param streaming whether they go over a stream of gRPC
@@ -21,6 +22,7 @@ record RequestPlan(
     TensorForm inputForm,
     TensorForm outputForm,
     Map<String, Object> parameters,
+    String id,
     boolean requestIds,
     boolean sequences,
     boolean streaming) {

@@ -121,4 +121,7 @@ final class SharedArea implements AutoCloseable {
    * @param byteSize its size
    */
   record Place(String region, long offset, long byteSize) {}
+
+  /** The place of an output that is wanted, and comes with the reply. */
+  static final Place NOWHERE = new Place("", 0, 0);
 }

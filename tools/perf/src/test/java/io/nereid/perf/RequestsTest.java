@@ -43,7 +43,7 @@ class RequestsTest {
     Target target =
         new Target(protocol, "h", 1, "", Optional.empty(), Map.of("x-a", "b"), "m", "3");
     return new RequestPlan(
-        target, model(type), form, form, Map.of("priority", 2L), true, sequences, false);
+        target, model(type), form, form, Map.of("priority", 2L), "", true, sequences, false);
   }
 
   private static InputData data(DataType type) {

@@ -1,0 +1,150 @@
+package io.nereid.cli;
+
+import io.nereid.InferRequest;
+import io.nereid.Nereid;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.perf.Replay;
+import io.nereid.perf.ReplayReport;
+import io.nereid.perf.ServerArguments;
+import io.nereid.recording.RecordedCall;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code nereid replay}: sends the requests of a recording again. */
+@Command(
+    name = "replay",
+    description = "Send the requests of a recording again, as they arrived, and compare latencies.",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "It ends with 1 when a request fails that had been answered.",
+      "",
+      "Examples:",
+      "  nereid replay recorded -u host:8000",
+      "  nereid replay recorded -u grpc://host:8001 --speed 2 --html replay.html",
+      "  nereid replay recorded models --speed max"
+    })
+final class ReplayCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec command;
+
+  @Parameters(index = "0", paramLabel = "DIR", description = "The directory of the recording.")
+  private Path directory;
+
+  @Parameters(
+      index = "1",
+      arity = "0..1",
+      paramLabel = "REPOSITORY",
+      description = "Load these models in this process, in place of a server.")
+  private Path repository;
+
+  @Mixin private ServerArguments server;
+
+  @Option(
+      names = "--speed",
+      paramLabel = "N|max",
+      description =
+          "1 as recorded, 2 twice as fast; max: as fast as it goes. ${DEFAULT-VALUE} by default.")
+  private String speed = "1";
+
+  @Option(
+      names = {"-m", "--model"},
+      paramLabel = "MODEL",
+      description = "Only requests to this model; repeatable.")
+  private List<String> models = List.of();
+
+  @Option(
+      names = "--concurrency",
+      paramLabel = "N",
+      description = "Requests under way at most; 16 with --speed max, else 1024 by default.")
+  private Integer concurrency;
+
+  @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON.")
+  private Path json;
+
+  @Option(names = "--html", paramLabel = "FILE", description = "Write a page with charts.")
+  private Path html;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    Replay.Options options;
+    try {
+      double factor = speed.equals("max") ? Double.POSITIVE_INFINITY : Double.parseDouble(speed);
+      int most = concurrency != null ? concurrency : Double.isInfinite(factor) ? 16 : 1024;
+      options = new Replay.Options(directory, Set.copyOf(models), factor, most);
+    } catch (NumberFormatException e) {
+      throw Arguments.wrong(command, "--speed 1, 2.5 or max", "'" + speed + "'");
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+    if (repository != null && server.isGiven()) {
+      throw Arguments.wrong(command, "a REPOSITORY or -u", "both");
+    }
+    ReplayReport report = repository == null ? Replay.run(options, server) : here(options);
+    PrintWriter out = command.commandLine().getOut();
+    out.print(report.text());
+    out.flush();
+    if (json != null) {
+      Files.writeString(json, report.json());
+    }
+    if (html != null) {
+      Files.writeString(html, report.html());
+    }
+    return report.newFailures() == 0 ? 0 : 1;
+  }
+
+  private ReplayReport here(Replay.Options options) throws IOException, InterruptedException {
+    try (Nereid nereid = Nereid.open(RepositoryOptions.builder().repository(repository).build())) {
+      return Replay.run(options, (call, ended) -> send(nereid, call, ended), repository.toString());
+    }
+  }
+
+  private static void send(Nereid nereid, RecordedCall call, Consumer<String> ended) {
+    InferRequest request = null;
+    try {
+      request = RecordedInference.request(nereid.model(call.model()), call);
+      if (call.deadlineNs() != 0) {
+        request.deadline(Duration.ofNanos(call.deadlineNs()));
+      }
+      InferRequest sent = request;
+      request
+          .inferAsync()
+          .whenComplete((response, failure) -> {
+            sent.close();
+            if (response != null) {
+              response.close();
+            }
+            ended.accept(failure == null ? null : told(failure));
+          });
+    } catch (NereidException e) {
+      if (request != null) {
+        request.close();
+      }
+      ended.accept(told(e));
+    }
+  }
+
+  private static String told(Throwable failure) {
+    Throwable cause = failure instanceof NereidException ? failure : failure.getCause();
+    return cause instanceof NereidException known
+        ? known.code() + ": " + known.getMessage()
+        : StatusCode.INTERNAL + ": " + failure;
+  }
+}

@@ -1,0 +1,211 @@
+package io.nereid.perf;
+
+import io.nereid.perf.InputData.Step;
+import io.nereid.perf.InputData.Tensor;
+import io.nereid.perf.ModelInfo.TensorInfo;
+import io.nereid.perf.RequestPlan.TensorForm;
+import io.nereid.recording.RecordedCall;
+import io.nereid.recording.RecordedTensor;
+import io.nereid.recording.Recording;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * The requests of a directory's recordings, in the order in which they arrived. Recordings follow
+ * each other without the time between them. All is in memory but the contents of tensors, which are
+ * read when a request is encoded.
+ */
+final class RecordedRequests implements AutoCloseable {
+
+  /**
+   * A request and when it arrived.
+   *
+   * @param index its place among the requests, from 0
+   * @param offsetNs from the first one
+   */
+  record Arrival(int index, RecordedCall call, long offsetNs) {
+
+    /** Returns a text that tells its sequence from others; empty: it is part of none. */
+    String sequence() {
+      RecordedCall.Sequence sequence = call.sequence();
+      return sequence.isThere()
+          ? call.model() + '\n' + sequence.number() + '\n' + sequence.name()
+          : "";
+    }
+  }
+
+  private final Path directory;
+  private final Recording recording;
+  private final List<Arrival> arrivals;
+
+  private RecordedRequests(Path directory, Recording recording, List<Arrival> arrivals) {
+    this.directory = directory;
+    this.recording = recording;
+    this.arrivals = arrivals;
+  }
+
+  /**
+   * Reads all that is there.
+   *
+   * @param models the models whose requests are wanted; empty: all
+   */
+  static RecordedRequests open(Path directory, Set<String> models) {
+    try {
+      Recording recording = Recording.open(directory);
+      try {
+        return new RecordedRequests(directory, recording, read(directory, recording, models));
+      } catch (IOException | RuntimeException e) {
+        recording.close();
+        throw e;
+      }
+    } catch (IOException e) {
+      throw new PerfException("the recording cannot be read: " + e.getMessage(), e);
+    }
+  }
+
+  private static List<Arrival> read(Path directory, Recording recording, Set<String> models)
+      throws IOException {
+    Map<Long, List<RecordedCall>> byRecording = new LinkedHashMap<>();
+    for (RecordedCall call = recording.next(); call != null; call = recording.next()) {
+      if (models.isEmpty() || models.contains(call.model())) {
+        byRecording.computeIfAbsent(call.recording(), id -> new ArrayList<>()).add(call);
+      }
+    }
+    if (byRecording.isEmpty()) {
+      throw new PerfException("there is no request to be sent in " + directory);
+    }
+    List<Arrival> arrivals = new ArrayList<>();
+    long beginNs = 0;
+    for (List<RecordedCall> calls : byRecording.values()) {
+      calls.sort(Comparator.comparingLong(RecordedCall::arrivalNs));
+      long firstNs = calls.getFirst().arrivalNs();
+      for (RecordedCall call : calls) {
+        arrivals.add(new Arrival(arrivals.size(), call, beginNs + call.arrivalNs() - firstNs));
+      }
+      beginNs = arrivals.getLast().offsetNs();
+    }
+    return arrivals;
+  }
+
+  List<Arrival> arrivals() {
+    return arrivals;
+  }
+
+  Path directory() {
+    return directory;
+  }
+
+  /** Requests that the recorder dropped: they are missing among the arrivals. */
+  long dropped() {
+    return recording.dropped();
+  }
+
+  List<String> damage() {
+    return recording.damage();
+  }
+
+  /** The most requests that were under way at a time. */
+  int mostAtOnce() {
+    List<long[]> changes = new ArrayList<>();
+    for (Arrival arrival : arrivals) {
+      changes.add(new long[] {arrival.offsetNs(), 1});
+      changes.add(new long[] {arrival.offsetNs() + arrival.call().durationNs(), -1});
+    }
+    changes.sort(
+        Comparator.<long[]>comparingLong(change -> change[0])
+            .thenComparingLong(change -> change[1]));
+    int now = 0;
+    int most = 1;
+    for (long[] change : changes) {
+      now += (int) change[1];
+      most = Math.max(most, now);
+    }
+    return most;
+  }
+
+  // ---- Messages --------------------------------------------------------------------------------
+
+  /** The request as it goes over the wire to a server; version and deadline are not sent. */
+  static Encoded encode(Target server, RecordedCall call) {
+    List<Tensor> inputs = call.inputs().stream().map(RecordedRequests::tensor).toList();
+    Map<String, SharedArea.Place> outputs = new LinkedHashMap<>();
+    call.wantedOutputs().forEach(name -> outputs.put(name, SharedArea.NOWHERE));
+    Target target =
+        new Target(
+            server.protocol(),
+            server.host(),
+            server.port(),
+            server.path(),
+            server.tls(),
+            server.headers(),
+            call.model(),
+            "");
+    RequestPlan plan = plan(target, call, parameters(call));
+    if (target.protocol() == Target.Protocol.GRPC) {
+      return GrpcRequestEncoder.encode(plan, new Step(inputs), List.of(), outputs);
+    }
+    Encoded message = HttpRequestEncoder.encode(plan, new Step(inputs), List.of(), outputs);
+    // In one piece: senders keep the tails of messages, as those are sent many times else.
+    return new Encoded(
+        HttpRequestEncoder.concat(message.head(), message.tail()),
+        new byte[0],
+        message.rows(),
+        null);
+  }
+
+  static RequestPlan plan(Target target, RecordedCall call, Map<String, Object> parameters) {
+    ModelInfo model =
+        new ModelInfo(
+            call.model(), List.of(), "", List.of(), List.of(), OptionalInt.of(1), false, List.of());
+    return new RequestPlan(
+        target,
+        model,
+        TensorForm.BINARY,
+        TensorForm.BINARY,
+        parameters,
+        call.id(),
+        false,
+        false,
+        false);
+  }
+
+  private static Map<String, Object> parameters(RecordedCall call) {
+    Map<String, Object> parameters = new LinkedHashMap<>(call.parameters());
+    if (call.priority() != 0) {
+      parameters.put("priority", (long) call.priority());
+    }
+    if (call.timeoutNs() != 0) {
+      parameters.put("timeout", Math.max(1, call.timeoutNs() / 1000));
+    }
+    RecordedCall.Sequence sequence = call.sequence();
+    if (sequence.isThere()) {
+      parameters.put(
+          "sequence_id", sequence.name().isEmpty() ? sequence.number() : sequence.name());
+      parameters.put("sequence_start", sequence.starts());
+      parameters.put("sequence_end", sequence.ends());
+    }
+    return parameters;
+  }
+
+  private static Tensor tensor(RecordedTensor input) {
+    long[] shape = input.shape().stream().mapToLong(Long::longValue).toArray();
+    return new Tensor(
+        new TensorInfo(input.name(), input.dataType(), input.shape()), shape, input.bytes());
+  }
+
+  @Override
+  public void close() {
+    try {
+      recording.close();
+    } catch (IOException e) {
+      return; // it was only read
+    }
+  }
+}

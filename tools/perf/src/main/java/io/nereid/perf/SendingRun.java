@@ -1,0 +1,22 @@
+package io.nereid.perf;
+
+import java.io.IOException;
+
+/** Hears from senders how their requests went, on whichever thread knows; no call blocks. */
+interface SendingRun {
+
+  /** The request of a sender was answered; gives it the next one. */
+  void succeeded(Sender sender, long nowNs);
+
+  /** The request of a sender failed. The sender calls {@link #ready} when it can send again. */
+  void failed(Sender sender, String status, String text);
+
+  /** A sender could not be connected again; it goes on trying. */
+  void failedToConnect(Sender sender, IOException cause);
+
+  /** A sender can send: it gets the next request, if there is one. */
+  void ready(Sender sender, long nowNs);
+
+  /** True if nothing more is to be sent. */
+  boolean isStopping();
+}
