@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import io.nereid.model.ModelFile;
+import io.nereid.perf.compare.AnswerComparison;
 import io.nereid.perf.compare.BenchmarkId;
 import io.nereid.perf.compare.CompareArguments;
 import io.nereid.perf.compare.CompareArguments.Side;
@@ -21,6 +22,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -38,13 +40,15 @@ import picocli.CommandLine.Spec;
       "1:something is",
       "2:the command line is wrong",
       "4:not everything could be measured",
-      "5:the two have no model in common"
+      "5:the two have no model in common",
+      "6:answers to recorded requests differ"
     },
     footer = {
       "",
       "Examples:",
       "  nereid bench compare old.onnx new.onnx",
       "  nereid bench compare main/models branch/models --requests requests --time 10m",
+      "  nereid bench compare main/models branch/models --replay recorded",
       "  nereid bench compare nereid-1.0 nereid-1.1 --models models --only resnet"
     })
 final class BenchCompareCommand implements Callable<Integer> {
@@ -53,6 +57,8 @@ final class BenchCompareCommand implements Callable<Integer> {
 
   /** Compiled by itself, after this class. */
   private static final String LAUNCHER = "io.nereid.cli.Launcher";
+
+  private static final int ANSWERS_DIFFER = 6;
 
   /** The kinds of things that can be compared; both have to be of one kind. */
   private enum Kind {
@@ -93,6 +99,25 @@ final class BenchCompareCommand implements Callable<Integer> {
   private Path requests;
 
   @Option(
+      names = "--replay",
+      paramLabel = "DIR",
+      description =
+          "A recording: the answers to its requests are compared, and then the speed with its"
+              + " inputs. For repositories and files.")
+  private Path replay;
+
+  @Option(
+      names = "--tolerances",
+      paramLabel = "FILE",
+      description =
+          "How far answers may differ, as lines MODEL/OUTPUT = ABSOLUTE,RELATIVE; default ="
+              + " 1e-6,1e-4 by default.")
+  private Path tolerances;
+
+  @Option(names = "--answers-only", description = "With --replay: compare no speed.")
+  private boolean answersOnly;
+
+  @Option(
       names = "--concurrency",
       paramLabel = "N",
       description = "Requests under way at a time; ${DEFAULT-VALUE} by default.")
@@ -123,20 +148,52 @@ final class BenchCompareCommand implements Callable<Integer> {
               : "--models for distributions only",
           models == null ? "none" : "it for " + kind.label);
     }
+    if (replay != null && (kind == Kind.DISTRIBUTION || requests != null)) {
+      throw Arguments.wrong(
+          command,
+          "--replay for repositories or files, without --requests",
+          requests != null ? "both" : "it for " + kind.label);
+    }
+    if (replay == null && (tolerances != null || answersOnly)) {
+      throw Arguments.wrong(command, "--replay DIR", "none");
+    }
+    boolean differ = replay != null && answersDiffer();
+    if (answersOnly) {
+      return differ ? ANSWERS_DIFFER : 0;
+    }
     Path work = Files.createDirectories(arguments.out().resolve("work")).toAbsolutePath();
     try {
       Side<ServedSide> base = side(kind, before, work);
-      return arguments.compare(
-          new ServedForks(work, requests, concurrency, ServedForks.SETTINGS),
-          base,
-          candidate(kind, base, work),
-          "models",
-          ServedForks.SETTINGS,
-          command.commandLine().getOut());
+      Path sent =
+          replay == null
+              ? requests
+              : ReplayedAnswers.inputs(replay, before, work.resolve("recorded"));
+      int code =
+          arguments.compare(
+              new ServedForks(work, sent, concurrency, ServedForks.SETTINGS),
+              base,
+              candidate(kind, base, work),
+              "models",
+              ServedForks.SETTINGS,
+              command.commandLine().getOut());
+      return differ ? ANSWERS_DIFFER : code;
     } catch (MeasurementException e) {
       command.commandLine().getErr().println("nereid: " + e.getMessage());
       return CompareArguments.NOT_MEASURED;
     }
+  }
+
+  private boolean answersDiffer() throws IOException {
+    Map<String, AnswerComparison.Tolerance> allowed;
+    try {
+      allowed = tolerances == null ? Map.of() : AnswerComparison.Tolerance.read(tolerances);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+    AnswerComparison answers = ReplayedAnswers.compare(replay, before, after, allowed);
+    command.commandLine().getOut().println(answers.text());
+    command.commandLine().getOut().flush();
+    return answers.differs();
   }
 
   private Kind kind(Path path) {
