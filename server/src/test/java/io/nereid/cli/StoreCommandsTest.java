@@ -10,6 +10,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -152,10 +153,18 @@ class StoreCommandsTest {
   }
 
   @Test
-  void aModelThatIsNotThereIsMissedInTheRepositoryByItsUrl() {
-    assertEquals(1, run("config", "digit", models()));
-    assertTrue(cli.err().contains("there is no model 'digit'"), cli.err());
-    assertTrue(cli.err().contains("digits"), cli.err());
+  void aModelThatIsNotThereIsMissedInTheRepositoryByItsUrl() throws Exception {
+    List<String> arguments = List.of("config", "digit", models(), "--model-cache-directory");
+    Process process =
+        ServeProcess.start(
+            Main.class.getName(),
+            Stream.concat(arguments.stream(), Stream.of(directory.resolve("cache").toString()))
+                .toList());
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(1, process.waitFor());
+    assertTrue(said.contains("there is no model 'digit' in [" + models() + "]"), said);
+    String known = "in the repositories, there is alone, digits, simple; did you mean digits?";
+    assertTrue(said.contains(known), said);
   }
 
   @Test

@@ -223,7 +223,7 @@ record RepositoryPlan(
               loader::isOfPlugin,
               agents,
               override.map(ModelOverride::config));
-      return ModelReader.read(directory, how, Reader::warn);
+      return ModelReader.read(directory, how, this::warn);
     }
 
     private ModelDraft unusable(String key, List<Path> directories) {
@@ -247,14 +247,21 @@ record RepositoryPlan(
     }
 
     /** Clients read Triton's words; which repositories they are is for the operator. */
-    private static NereidException repeated(String name, List<Path> directories) {
+    private NereidException repeated(String name, List<Path> directories) {
       warn("model '" + name + "' must be in one repository only, it is in " + directories);
       return new NereidException(
           StatusCode.INVALID_ARGUMENT, "model appears in two or more repositories");
     }
 
-    private static void warn(String line) {
-      LOGGER.log(Level.WARNING, line);
+    /** Tells the log, which knows repositories in object stores by their addresses. */
+    private void warn(String line) {
+      String text = line;
+      List<Path> stored = options.store().repositories();
+      for (int i = 0; i < stored.size(); i++) {
+        String address = options.store().status().get(i).repository();
+        text = text.replace(stored.get(i).toString(), address);
+      }
+      LOGGER.log(Level.WARNING, text);
     }
 
     private static void pause() {
