@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Messages in a bounded piece of native memory, on their way from any number of threads to one. A
- * thread claims room, fills it in, and publishes it; nobody ever waits. The memory is given back
- * when nobody refers to the ring any more.
+ * thread claims room, fills it in, and publishes it; nobody ever waits. Once it is closed, using it
+ * throws {@link IllegalStateException}.
  */
-final class MessageRing {
+final class MessageRing implements AutoCloseable {
 
   /** A message begins at a multiple of this, and has a lap of its own. */
   private static final int UNIT = 64;
@@ -21,6 +21,7 @@ final class MessageRing {
   private static final VarHandle LAP = MethodHandles.arrayElementVarHandle(int[].class);
   private static final ValueLayout.OfInt LENGTH = ValueLayout.JAVA_INT;
 
+  private final Arena arena = Arena.ofShared();
   private final MemorySegment memory;
   private final long capacity;
 
@@ -33,7 +34,7 @@ final class MessageRing {
 
   MessageRing(long byteSize) {
     capacity = byteSize / UNIT * UNIT;
-    memory = Arena.ofAuto().allocate(capacity, UNIT);
+    memory = arena.allocate(capacity, UNIT);
     laps = new int[(int) (capacity / UNIT)];
   }
 
@@ -114,5 +115,11 @@ final class MessageRing {
   /** True if more than a quarter of the room is taken. */
   boolean isBusy() {
     return tail.get() - head > capacity / 4;
+  }
+
+  /** Gives the memory back. */
+  @Override
+  public void close() {
+    arena.close();
   }
 }

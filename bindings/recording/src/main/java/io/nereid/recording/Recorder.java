@@ -11,8 +11,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Records the requests that a runtime answers, until it is closed. A request is copied by the
@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Recorder implements AutoCloseable {
 
-  private static final long JOIN_MS = TimeUnit.SECONDS.toMillis(30);
+  private static final long JOIN_SECONDS = 30;
 
   private final Nereid nereid;
   private final RecordingOptions options;
@@ -31,6 +31,7 @@ public final class Recorder implements AutoCloseable {
   private final RecordingWriter writer;
   private final Thread thread;
   private final long startNs = System.nanoTime();
+  private volatile boolean closed;
   private final long salt = ThreadLocalRandom.current().nextLong();
 
   /**
@@ -105,9 +106,12 @@ public final class Recorder implements AutoCloseable {
     nereid.observeRequests(null);
     writer.stop(thread);
     try {
-      thread.join(JOIN_MS);
+      if (thread.join(Duration.ofSeconds(JOIN_SECONDS))) {
+        closed = true;
+        ring.close();
+      }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      Thread.currentThread().interrupt(); // the memory stays until the process ends
     }
   }
 
@@ -153,6 +157,17 @@ public final class Recorder implements AutoCloseable {
       long endNs = System.nanoTime();
       MessageDraft draft = new MessageDraft(options);
       draft.describe(request, outcome, startNs, sentNs, endNs);
+      try {
+        hand(draft);
+      } catch (IllegalStateException e) {
+        if (!closed) {
+          throw e;
+        }
+        writer.dropped.increment(); // it ended after the recording did
+      }
+    }
+
+    private void hand(MessageDraft draft) {
       long size = draft.byteSize();
       long claimed = ring.claim(size);
       if (claimed < 0) {
