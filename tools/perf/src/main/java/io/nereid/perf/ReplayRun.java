@@ -100,9 +100,12 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     }
     LoadRun.TimerSlack.reduce();
     reader.start();
-    long startNs = System.nanoTime() + POLL_NS;
+    long startNs = 0;
     for (Arrival arrival : arrivals) {
       Flight flight = take();
+      if (arrival.index() == 0) { // now that what encodes it is loaded
+        startNs = System.nanoTime() + POLL_NS;
+      }
       boolean timed = !Double.isInfinite(speed);
       long dueNs = timed ? startNs + (long) (arrival.offsetNs() / speed) : 0;
       if (timed) {
