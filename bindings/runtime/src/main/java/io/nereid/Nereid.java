@@ -273,9 +273,26 @@ public final class Nereid implements AutoCloseable {
     lifecycle.listeners().remove(listener);
   }
 
-  /** Lets the observer, in place of the last, hear of its requests from now on; null: nobody. */
-  public void observeRequests(RequestObserver observer) {
-    runtime.slots().observer().set(observer);
+  /**
+   * Lets the observer hear of its requests from now on.
+   *
+   * @throws NereidException with {@link StatusCode#FAILED_PRECONDITION} if another one hears of
+   *     them
+   */
+  public void addRequestObserver(RequestObserver observer) {
+    Checks.notNull(observer, "observer");
+    if (!runtime.slots().observer().compareAndSet(null, observer)) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "requests are observed already, by %s: remove that observer first"
+              .formatted(runtime.slots().observer().get()));
+    }
+  }
+
+  /** Tells the observer nothing more. */
+  public void removeRequestObserver(RequestObserver observer) {
+    Checks.notNull(observer, "observer");
+    runtime.slots().observer().compareAndSet(observer, null);
   }
 
   /** The resources that instances of its models need now, where rates are limited. */

@@ -208,6 +208,7 @@ final class FailingServer implements AutoCloseable {
         model("sequences")
             .backend("identity")
             .sequenceBatching(SequenceBatching.direct().withMaxIdle(Duration.ofMillis(20))));
+    load(model("isolated").backend("identity").isolation("process"));
     load(
         ModelSpec.builder("wide")
             .backend("identity")

@@ -125,6 +125,11 @@ final class RequestFailures {
               "nereid_sequences_idle_ended_total{model=sequences}",
               "sequence without requests"),
           new FailureKind(
+              "process of a model that is killed",
+              RequestFailures::killProcess,
+              "nereid_isolation_restarts_total{model=isolated}",
+              "process of a model lost"),
+          new FailureKind(
               "full queue",
               RequestFailures::fillQueue,
               "nv_inference_request_failure{model=gate;reason=REJECTED}",
@@ -318,6 +323,12 @@ final class RequestFailures {
 
   static void call(FailingServer server, String model, String type) throws IOException {
     server.call(GrpcFrames.path("ModelInfer"), message(model, type));
+  }
+
+  private static void killProcess(FailingServer server) {
+    long process =
+        server.server.nereid().model("isolated").isolationStatistics().orElseThrow().process();
+    ProcessHandle.of(process).orElseThrow().destroyForcibly();
   }
 
   private static void beLate(FailingServer server) throws Exception {

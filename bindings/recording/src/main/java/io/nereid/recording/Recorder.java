@@ -19,7 +19,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * thread that completes it into memory that is bounded, and written by a thread of the recorder's;
  * what does not fit is dropped and counted, and no request waits for that. Any thread may call.
  *
- * <p>It is the runtime's {@linkplain Nereid#observeRequests observer} meanwhile.
+ * <p>It is the runtime's {@linkplain Nereid#addRequestObserver observer} meanwhile.
  */
 public final class Recorder implements AutoCloseable {
 
@@ -30,6 +30,7 @@ public final class Recorder implements AutoCloseable {
   private final MessageRing ring;
   private final RecordingWriter writer;
   private final Thread thread;
+  private final Observer observer = new Observer();
   private final long startNs = System.nanoTime();
   private volatile boolean closed;
   private final long salt = ThreadLocalRandom.current().nextLong();
@@ -57,7 +58,7 @@ public final class Recorder implements AutoCloseable {
    * Begins to record.
    *
    * @throws NereidException with {@link StatusCode#FAILED_PRECONDITION} where the directory cannot
-   *     be written
+   *     be written, or another recorder records the runtime's requests
    */
   public static Recorder start(Nereid nereid, RecordingOptions options) {
     Recorder recorder;
@@ -76,7 +77,12 @@ public final class Recorder implements AutoCloseable {
           e);
     }
     recorder.thread.start();
-    nereid.observeRequests(recorder.new Observer());
+    try {
+      nereid.addRequestObserver(recorder.observer);
+    } catch (NereidException e) {
+      recorder.close();
+      throw e;
+    }
     return recorder;
   }
 
@@ -103,7 +109,7 @@ public final class Recorder implements AutoCloseable {
     if (!thread.isAlive()) {
       return;
     }
-    nereid.observeRequests(null);
+    nereid.removeRequestObserver(observer);
     writer.stop(thread);
     try {
       if (thread.join(Duration.ofSeconds(JOIN_SECONDS))) {
@@ -117,6 +123,11 @@ public final class Recorder implements AutoCloseable {
 
   /** Decides about each request, and has those that are wanted copied when they end. */
   private final class Observer implements RequestObserver {
+
+    @Override
+    public String toString() {
+      return "a recorder to " + options.directory();
+    }
 
     @Override
     public Observation begin(ModelSpec model) {

@@ -362,6 +362,21 @@ class RecorderTest {
 
   /** A segment cut anywhere has the requests before the cut, and none that was not sent. */
   @Test
+  void refusesASecondRecorderAndGoesOn() throws IOException {
+    Model model = load("m");
+    RecordingOptions other = RecordingOptions.to(directory.resolve("other"));
+    try (Recorder recorder = Recorder.start(nereid, options())) {
+      NereidException refusal =
+          assertThrows(NereidException.class, () -> Recorder.start(nereid, other));
+      assertEquals(StatusCode.FAILED_PRECONDITION, refusal.code());
+      assertTrue(refusal.getMessage().contains("a recorder to " + directory), refusal::getMessage);
+      send(model, "recorded", 1);
+    }
+    assertEquals(List.of("recorded"), read().stream().map(RecordedCall::id).toList());
+    Recorder.start(nereid, other).close();
+  }
+
+  @Test
   void readsUpToTheLastWholeRecord() throws IOException {
     Model model = load("identity");
     try (Recorder recorder = Recorder.start(nereid, options())) {

@@ -22,6 +22,7 @@ public record Troubles(Map<String, Long> counts) {
   private static final String GRPC = "gRPC ";
   private static final String CONNECTION = "connection: ";
   private static final String IDLE_SEQUENCES = "sequence without requests";
+  private static final String LOST_PROCESSES = "process of a model lost";
 
   /** The troubles of a server of this process. */
   public static Troubles of(ServerState state) {
@@ -30,6 +31,9 @@ public record Troubles(Map<String, Long> counts) {
     Troubles troubles = of(Scrape.parse(text.toString()));
     for (Model model : state.nereid().models()) {
       try {
+        model
+            .isolationStatistics()
+            .ifPresent(isolated -> troubles.add(LOST_PROCESSES, isolated.restarts()));
         if (model.isReady() && model.spec().sequenceBatching().isPresent()) {
           model
               .statistics()
@@ -69,6 +73,8 @@ public record Troubles(Map<String, Long> counts) {
         load -> "load: " + load.label("reason"));
     troubles.add(metrics, "nereid_pool_failures_total", "no memory for a tensor");
     troubles.add(metrics, "nereid_sequences_idle_ended_total", IDLE_SEQUENCES);
+    troubles.add(metrics, "nereid_isolation_restarts_total", LOST_PROCESSES);
+    troubles.add(metrics, "nereid_recording_dropped_total", "request not recorded");
     troubles.add(metrics, "nereid_access_log_dropped_total", "line of the access log lost");
     troubles.add(metrics, "nereid_traces_dropped_total", "trace lost");
     return troubles;
