@@ -274,25 +274,11 @@ public final class Nereid implements AutoCloseable {
   }
 
   /**
-   * Lets the observer hear of its requests from now on.
-   *
-   * @throws NereidException with {@link StatusCode#FAILED_PRECONDITION} if another one hears of
-   *     them
+   * Lets the observer hear of its requests until the task that is returned has run; fails with
+   * {@link StatusCode#FAILED_PRECONDITION} if another observer hears of them.
    */
-  public void addRequestObserver(RequestObserver observer) {
-    Checks.notNull(observer, "observer");
-    if (!runtime.slots().observer().compareAndSet(null, observer)) {
-      throw new NereidException(
-          StatusCode.FAILED_PRECONDITION,
-          "requests are observed already, by %s: remove that observer first"
-              .formatted(runtime.slots().observer().get()));
-    }
-  }
-
-  /** Tells the observer nothing more. */
-  public void removeRequestObserver(RequestObserver observer) {
-    Checks.notNull(observer, "observer");
-    runtime.slots().observer().compareAndSet(observer, null);
+  public Runnable observeRequests(RequestObserver observer) {
+    return runtime.slots().observe(Checks.notNull(observer, "observer"));
   }
 
   /** The resources that instances of its models need now, where rates are limited. */

@@ -19,18 +19,17 @@ import java.util.concurrent.ThreadLocalRandom;
  * thread that completes it into memory that is bounded, and written by a thread of the recorder's;
  * what does not fit is dropped and counted, and no request waits for that. Any thread may call.
  *
- * <p>It is the runtime's {@linkplain Nereid#addRequestObserver observer} meanwhile.
+ * <p>It is the runtime's {@linkplain Nereid#observeRequests observer} meanwhile.
  */
 public final class Recorder implements AutoCloseable {
 
   private static final long JOIN_SECONDS = 30;
 
-  private final Nereid nereid;
   private final RecordingOptions options;
   private final MessageRing ring;
   private final RecordingWriter writer;
   private final Thread thread;
-  private final Observer observer = new Observer();
+  private Runnable observation = () -> {}; // ends it
   private final long startNs = System.nanoTime();
   private volatile boolean closed;
   private final long salt = ThreadLocalRandom.current().nextLong();
@@ -46,8 +45,7 @@ public final class Recorder implements AutoCloseable {
    */
   public record Statistics(long recorded, long dropped, long writtenBytes, long savedBytes) {}
 
-  private Recorder(Nereid nereid, RecordingOptions options) throws IOException {
-    this.nereid = nereid;
+  private Recorder(RecordingOptions options) throws IOException {
     this.options = options;
     ring = new MessageRing(options.memoryBytes());
     writer = new RecordingWriter(options, ring, startNs);
@@ -69,7 +67,7 @@ public final class Recorder implements AutoCloseable {
             directory,
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
       }
-      recorder = new Recorder(nereid, options);
+      recorder = new Recorder(options);
     } catch (IOException e) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
@@ -78,7 +76,7 @@ public final class Recorder implements AutoCloseable {
     }
     recorder.thread.start();
     try {
-      nereid.addRequestObserver(recorder.observer);
+      recorder.observation = nereid.observeRequests(recorder.new Observer());
     } catch (NereidException e) {
       recorder.close();
       throw e;
@@ -109,7 +107,7 @@ public final class Recorder implements AutoCloseable {
     if (!thread.isAlive()) {
       return;
     }
-    nereid.removeRequestObserver(observer);
+    observation.run();
     writer.stop(thread);
     try {
       if (thread.join(Duration.ofSeconds(JOIN_SECONDS))) {

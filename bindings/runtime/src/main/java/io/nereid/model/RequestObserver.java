@@ -6,7 +6,7 @@ import io.nereid.types.StatusCode;
 
 /**
  * Hears of requests that programs send, such as to make spans of them. One observer is installed
- * for the whole process, and one for each runtime ({@link io.nereid.Nereid#addRequestObserver});
+ * for the whole process, and one for each runtime ({@link io.nereid.Nereid#observeRequests});
  * without them a request pays a look at two fields.
  */
 @FunctionalInterface

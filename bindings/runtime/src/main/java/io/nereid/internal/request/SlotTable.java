@@ -5,6 +5,8 @@ import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.RequestUpcalls;
 import io.nereid.model.RequestObserver;
 import io.nereid.model.TracedActivity;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Set;
@@ -39,7 +41,6 @@ public final class SlotTable implements RequestUpcalls.Receiver {
 
   private volatile long poolByteLimit; // known before the first model is loaded
 
-  /** Hears of the requests that are sent from now on; holds null: nobody does. */
   private final AtomicReference<RequestObserver> observer = new AtomicReference<>();
 
   @SuppressWarnings({"unchecked", "rawtypes"})
@@ -60,9 +61,19 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     poolByteLimit = value;
   }
 
-  /** Holds who hears of the requests that are sent from now on; null: nobody does. */
-  public AtomicReference<RequestObserver> observer() {
+  /** Holds the observer of the requests that are sent from now on; null: there is none. */
+  AtomicReference<RequestObserver> observer() {
     return observer;
+  }
+
+  /** Sets the observer, and returns a task that removes it; fails if there is one already. */
+  public Runnable observe(RequestObserver one) {
+    if (!observer.compareAndSet(null, one)) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "requests are observed already, by %s: end that first".formatted(observer.get()));
+    }
+    return () -> observer.compareAndSet(one, null);
   }
 
   /** The slot with this id, or null. */
