@@ -150,10 +150,14 @@ public record ServerOptions(
     return RecordCopy.with(this, "trace", requests);
   }
 
-  /** Returns a copy that records requests so, at once or when a client says so. */
-  public ServerOptions withRecording(RecordingOptions how, boolean atOnce) {
-    return RecordCopy.with(
-        RecordCopy.with(this, "recording", Optional.of(how)), "recordAtOnce", atOnce);
+  /** Returns a copy that records requests so. */
+  public ServerOptions withRecording(RecordingOptions how) {
+    return RecordCopy.with(this, "recording", Optional.of(how));
+  }
+
+  /** Returns a copy that records from the start on, or when a client says so. */
+  public ServerOptions withRecordAtOnce(boolean atOnce) {
+    return RecordCopy.with(this, "recordAtOnce", atOnce);
   }
 
   /**

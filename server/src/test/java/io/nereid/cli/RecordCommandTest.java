@@ -93,7 +93,8 @@ class RecordCommandTest {
   @Test
   void aRunningServerBeginsAndEndsRecordings() throws Exception {
     RecordingOptions how = RecordingOptions.to(directory.resolve("made")).withOutputs(true);
-    try (NereidServer server = server(ServerOptions.DEFAULT.withRecording(how, false))) {
+    try (NereidServer server =
+        server(ServerOptions.DEFAULT.withRecording(how).withRecordAtOnce(false))) {
       sendOverBoth(server, "before");
       printed(server, "recording=false");
       assertTrue(Files.notExists(how.directory()));
@@ -138,7 +139,8 @@ class RecordCommandTest {
   @Test
   void recordingBeginsWithTheServerWhereItIsWanted() throws Exception {
     RecordingOptions how = RecordingOptions.to(directory);
-    try (NereidServer server = server(ServerOptions.DEFAULT.withRecording(how, true))) {
+    try (NereidServer server =
+        server(ServerOptions.DEFAULT.withRecording(how).withRecordAtOnce(true))) {
       sendOverBoth(server, "it");
     }
     try (Recording recording = Recording.open(directory)) {

@@ -124,7 +124,8 @@ class ReplayCommandTest {
     ServerOptions options =
         ServerOptions.DEFAULT
             .withGrpc(GrpcOptions.DEFAULT)
-            .withRecording(RecordingOptions.to(again), true)
+            .withRecording(RecordingOptions.to(again))
+            .withRecordAtOnce(true)
             .withRepository(models("identity_fp32", "simple_string"));
     try (NereidServer server = NereidServer.start(options)) {
       String at = url(server, protocol);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.NereidOptions;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.recording.RecordingOptions;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import io.nereid.server.console.ConsoleOptions;
@@ -80,6 +81,7 @@ class OptionsTest {
           new OtlpOptions(URI.create("http://other"), Map.of(), 7, Duration.ZERO, 7);
       case "RepositoryOptions" -> RepositoryOptions.builder().namespacing(true).build();
       case "NereidOptions" -> NereidOptions.builder().pageLockPool(false).build();
+      case "RecordingOptions" -> RecordingOptions.to(Path.of("r"));
       case "LogSettings" -> log;
       case "AccessLog" -> AccessLog.toLog(log);
       default -> throw new AssertionError("no other value of " + type);
