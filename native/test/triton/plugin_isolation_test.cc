@@ -21,7 +21,7 @@ void CheckAnswers(PluginModel& model) {
 }
 
 TEST_CASE("a plug-in that dies takes nobody along, and comes back") {
-  Plugin isolated(NEREID_PROBE_PATH, "probe", {{"isolation_timeout_ms", "200"}});
+  Plugin isolated(NEREID_PROBE_PATH, "probe", {{"isolation_timeout_ms", "2000"}});
   Plugin plugin(NEREID_PROBE_PATH);
   PluginModel victim(isolated, {.name = "victim"});
   PluginModel other(isolated, {.name = "other"});
