@@ -72,7 +72,7 @@ class RingWriter {
   bool Put(const Record& record);
   // Shows the reader what was put, and wakes it.
   void Publish();
-  // How many records were put, and whether the reader took so many.
+  // The number of records that were put; WasRead tells whether the reader took so many.
   [[nodiscard]] uint32_t written() const { return written_; }
   [[nodiscard]] bool WasRead(uint32_t count) const {
     return static_cast<int32_t>(ring_->read.load(std::memory_order_acquire) - count) >= 0;

@@ -189,7 +189,7 @@ Status ObeyRows(const nrd_tensor& input) {
   return Status();
 }
 
-// Of the batch, or of each of its requests where they came.
+// Executes the batch as a whole, or each of its requests where they came.
 Status Execute(nrd_batch* batch) {
   const bool whole = batch->request_count == 0;
   for (uint32_t i = 0; i < std::max(batch->request_count, 1U); ++i) {

@@ -402,8 +402,8 @@ bool SimulatedModel::TakeEnd(uint64_t index) {
   return true;
 }
 
-// What executes ends without an answer. What comes next waits for the next process, if there is
-// one.
+// Ends the executions without an answer. Requests that come next wait for the next process, if
+// there is one.
 void SimulatedModel::Die() {
   Chance& chance = world_.chance;
   for (uint64_t i = 0; i < seats_.size(); ++i) {

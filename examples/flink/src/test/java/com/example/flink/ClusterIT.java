@@ -52,7 +52,7 @@ class ClusterIT {
   private static final Path MODELS = Path.of(System.getProperty("flink.models"));
   private static final int KILLS = Integer.getInteger("flink.kills", 3);
 
-  /** As many requests as Flink sends at a time from SQL. */
+  /** The requests under way that Flink allows from SQL. */
   private static final int IN_FLIGHT = 10;
 
   /** Images that the running job has read; all tasks are in this process. */

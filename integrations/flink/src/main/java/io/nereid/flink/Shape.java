@@ -3,7 +3,7 @@ package io.nereid.flink;
 import java.util.Arrays;
 import java.util.List;
 
-/** How the dimensions of columns and of tensors become each other. */
+/** Fits the dimensions of columns to those of tensors, and back. */
 final class Shape {
 
   private Shape() {}

@@ -67,7 +67,7 @@ final class Isolation {
     }
   }
 
-  /** What the process of a model is started with that a plug-in runs, and its limits. */
+  /** The parameters and limits of the process of a model that a plug-in executes. */
   static Map<String, String> pluginParameters(NativeRuntime runtime, ModelSpec spec) {
     Map<String, String> parameters = new HashMap<>();
     spec.parameters()
