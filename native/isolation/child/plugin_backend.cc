@@ -74,10 +74,12 @@ int32_t Refuse(nrd_error* error_out, const char* what) {
                 error_out);
 }
 
-// The host of the plug-in: its log goes to where the parent reads, its metrics nowhere.
+// The host of the plug-in: its log goes to where the parent reads, its metrics nowhere. Handles are
+// checked, since a plug-in is isolated for want of trust: a wrong one is an error and no crash.
 nrt_host Host(nrd_runtime* runtime) {
   nrt_host host{};
   host.struct_size = sizeof(host);
+  host.flags = NRT_HOST_CHECKED;
   host.runtime = runtime;
   host.log = [](void*, int32_t, nrd_string, uint32_t, nrd_string message) {
     std::fprintf(stderr, "%.*s\n", static_cast<int>(message.size), message.data);
