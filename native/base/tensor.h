@@ -4,6 +4,7 @@
 #define NEREID_BASE_TENSOR_H_
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,20 @@ inline bool IsSelected(const nrd_tensor& tensor) {
 
 // True if the tensor lies, or is wanted, in the memory of a device.
 inline bool IsOnDevice(const nrd_tensor& tensor) { return (tensor.flags & NRD_TENSOR_DEVICE) != 0; }
+
+// A tensor without memory, as a backend describes an output. A rank above NRD_MAX_RANK stays for
+// the check to find.
+inline nrd_tensor DescribedTensor(int32_t datatype, uint32_t rank, const int64_t* shape,
+                                  uint64_t byte_size) {
+  nrd_tensor tensor{};
+  tensor.datatype = datatype;
+  tensor.rank = rank;
+  tensor.byte_size = byte_size;
+  if (rank <= NRD_MAX_RANK && rank > 0) {
+    std::memcpy(tensor.shape, shape, rank * sizeof(int64_t));
+  }
+  return tensor;
+}
 
 // Bytes of one element; 0 for BYTES, whose elements differ in size, and for what is no datatype.
 uint64_t DataTypeByteSize(int32_t datatype);

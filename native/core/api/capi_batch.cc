@@ -1,25 +1,14 @@
 // The C ABI's part for backends: what they call for a batch that they execute.
-#include <cstring>
-
 #include "base/guarded.h"
+#include "base/tensor.h"
 #include "core/batch/batch_execution.h"
 #include "nereid/nereid.h"
 
 namespace {
 
 using nereid::BatchExecution;
+using nereid::DescribedTensor;
 using nereid::Guarded;
-
-nrd_tensor Wanted(int32_t datatype, uint32_t rank, const int64_t* shape, uint64_t byte_size) {
-  nrd_tensor tensor{};
-  tensor.datatype = datatype;
-  tensor.rank = rank;
-  tensor.byte_size = byte_size;
-  if (rank <= NRD_MAX_RANK && rank > 0) {
-    std::memcpy(tensor.shape, shape, rank * sizeof(int64_t));
-  }
-  return tensor;
-}
 
 }  // namespace
 
@@ -29,8 +18,8 @@ int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datatype, uin
                          const int64_t* shape, uint64_t byte_size, void** data_out,
                          nrd_error* error_out) {
   return Guarded(error_out, [&] {
-    return BatchExecution::From(batch)->Output(index, Wanted(datatype, rank, shape, byte_size),
-                                               data_out);
+    return BatchExecution::From(batch)->Output(
+        index, DescribedTensor(datatype, rank, shape, byte_size), data_out);
   });
 }
 
@@ -45,7 +34,7 @@ int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint3
                                  uint64_t byte_size, void** data_out, nrd_error* error_out) {
   return Guarded(error_out, [&] {
     return BatchExecution::From(batch)->RequestOutput(
-        request_index, index, Wanted(datatype, rank, shape, byte_size), data_out);
+        request_index, index, DescribedTensor(datatype, rank, shape, byte_size), data_out);
   });
 }
 

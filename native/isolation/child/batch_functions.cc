@@ -1,22 +1,13 @@
 // The functions of nereid.h that a backend calls for a batch, as a child has them.
-#include <algorithm>
-
 #include "base/guarded.h"
+#include "base/tensor.h"
 #include "isolation/child/child_batch.h"
 
 namespace {
 
 using nereid::ChildBatch;
+using nereid::DescribedTensor;
 using nereid::Guarded;
-
-nrd_tensor Wanted(int32_t datatype, uint32_t rank, const int64_t* shape, uint64_t byte_size) {
-  nrd_tensor wanted{};
-  wanted.datatype = datatype;
-  wanted.rank = rank;
-  wanted.byte_size = byte_size;
-  std::copy_n(shape, std::min<uint32_t>(rank, NRD_MAX_RANK), wanted.shape);
-  return wanted;
-}
 
 }  // namespace
 
@@ -26,7 +17,7 @@ int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datatype, uin
                          const int64_t* shape, uint64_t byte_size, void** data_out,
                          nrd_error* error_out) {
   return Guarded(error_out, [&] {
-    return ChildBatch::From(batch)->Output(index, Wanted(datatype, rank, shape, byte_size),
+    return ChildBatch::From(batch)->Output(index, DescribedTensor(datatype, rank, shape, byte_size),
                                            data_out);
   });
 }
@@ -45,7 +36,7 @@ int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint3
                                  uint64_t byte_size, void** data_out, nrd_error* error_out) {
   return Guarded(error_out, [&] {
     return ChildBatch::From(batch)->RequestOutput(
-        request_index, index, Wanted(datatype, rank, shape, byte_size), data_out);
+        request_index, index, DescribedTensor(datatype, rank, shape, byte_size), data_out);
   });
 }
 
