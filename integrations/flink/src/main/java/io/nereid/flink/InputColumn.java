@@ -23,7 +23,9 @@ final class InputColumn {
   private final Column column;
   private final TensorInfo tensor;
   private final RowData.FieldGetter field;
+  private final Level[] levels; // of the arrays and rows in each other
   private final boolean isBinary; // the bytes of a value are the tensor's elements
+  private final boolean isFloats; // elements are copied, without an object for each
   private ByteBuffer bytes;
 
   InputColumn(Column column, int index, TensorInfo tensor) {
@@ -40,9 +42,61 @@ final class InputColumn {
                   tensor.name(),
                   tensor.dataType()));
     }
+    levels = levels(column);
+    isFloats = tensor.dataType() == DataType.FP32 && element == LogicalTypeRoot.FLOAT;
     isBinary =
         tensor.dataType() != DataType.BYTES
             && (element == LogicalTypeRoot.BINARY || element == LogicalTypeRoot.VARBINARY);
+  }
+
+  /** Reads the values of one dimension, which are those of an array or of a row. */
+  private interface Level {
+    int size(Object values);
+
+    Object get(Object values, int index);
+  }
+
+  private record ArrayLevel(ArrayData.ElementGetter getter) implements Level {
+    @Override
+    public int size(Object values) {
+      return ((ArrayData) values).size();
+    }
+
+    @Override
+    public Object get(Object values, int index) {
+      return getter.getElementOrNull((ArrayData) values, index);
+    }
+  }
+
+  private record RowLevel(RowData.FieldGetter[] getters) implements Level {
+    @Override
+    public int size(Object values) {
+      return getters.length;
+    }
+
+    @Override
+    public Object get(Object values, int index) {
+      return getters[index].getFieldOrNull((RowData) values);
+    }
+  }
+
+  private static Level[] levels(Column column) {
+    Level[] levels = new Level[column.rank()];
+    LogicalType type = column.type();
+    for (int i = 0; i < levels.length; i++) {
+      if (type instanceof ArrayType array) {
+        type = array.getElementType().copy(true);
+        levels[i] = new ArrayLevel(ArrayData.createElementGetter(type));
+      } else {
+        RowData.FieldGetter[] getters = new RowData.FieldGetter[((RowType) type).getFieldCount()];
+        type = ((RowType) type).getTypeAt(0).copy(true);
+        for (int field = 0; field < getters.length; field++) {
+          getters[field] = RowData.createFieldGetter(type, field);
+        }
+        levels[i] = new RowLevel(getters);
+      }
+    }
+    return levels;
   }
 
   /** Returns the tensor of a row; null if the column is NULL there. */
@@ -54,27 +108,27 @@ final class InputColumn {
     long[] dims = new long[column.rank() + (isBinary ? 1 : 0)];
     Arrays.fill(dims, -1);
     bytes = ByteBuffer.allocate(INITIAL_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-    append(value, column.type(), dims, 0);
+    append(value, dims, 0);
     return new TensorValue(
         tensor.name(), tensor.dataType(), Shape.ofInput(tensor, dims), bytes.flip());
   }
 
-  private void append(Object value, LogicalType type, long[] dims, int depth) {
+  private void append(Object value, long[] dims, int depth) {
     if (value == null) {
-      throw new IllegalArgumentException(
-          "column '" + column.name() + "' has a NULL inside: expected a value for each element");
+      missing();
     }
-    if (value instanceof ArrayData array) {
-      enter(array.size(), dims, depth);
-      appendArray(array, ((ArrayType) type).getElementType(), dims, depth + 1);
-    } else if (value instanceof RowData row) {
-      RowType rowType = (RowType) type;
-      enter(row.getArity(), dims, depth);
-      for (int i = 0; i < row.getArity(); i++) {
-        LogicalType nullable = rowType.getTypeAt(i).copy(true);
-        append(
-            RowData.createFieldGetter(nullable, i).getFieldOrNull(row), nullable, dims, depth + 1);
+    if (depth < levels.length) {
+      Level level = levels[depth];
+      int size = level.size(value);
+      enter(size, dims, depth);
+      if (isFloats && depth == levels.length - 1 && value instanceof ArrayData floats) {
+        putFloats(floats);
+        return;
       }
+      for (int i = 0; i < size; i++) {
+        append(level.get(value, i), dims, depth + 1);
+      }
+      fillEmpty(size, dims, depth + 1);
     } else if (isBinary) {
       byte[] elements = (byte[]) value;
       enter(elements.length, dims, depth);
@@ -94,22 +148,16 @@ final class InputColumn {
     dims[depth] = size;
   }
 
-  private void appendArray(ArrayData array, LogicalType element, long[] dims, int depth) {
-    if (tensor.dataType() == DataType.FP32 && element.is(LogicalTypeRoot.FLOAT)) {
-      ByteBuffer to = room(Math.multiplyExact(array.size(), Float.BYTES));
-      for (int i = 0; i < array.size(); i++) {
-        if (array.isNullAt(i)) {
-          append(null, element, dims, depth);
-        }
-        to.putFloat(array.getFloat(i));
-      }
-      return;
+  private void putFloats(ArrayData floats) {
+    ByteBuffer to = room(Math.multiplyExact(floats.size(), Float.BYTES));
+    for (int i = 0; i < floats.size(); i++) {
+      to.putFloat(floats.isNullAt(i) ? missing() : floats.getFloat(i));
     }
-    ArrayData.ElementGetter getter = ArrayData.createElementGetter(element.copy(true));
-    for (int i = 0; i < array.size(); i++) {
-      append(getter.getElementOrNull(array, i), element, dims, depth);
-    }
-    fillEmpty(array.size(), dims, depth);
+  }
+
+  private float missing() {
+    throw new IllegalArgumentException(
+        "column '" + column.name() + "' has a NULL inside: expected a value for each element");
   }
 
   /** An empty array tells nothing of the arrays in it. */

@@ -225,6 +225,24 @@ class NereidModelProviderTest {
   }
 
   @Test
+  void nullInsideAnArrayIsNamed() throws Exception {
+    echo("floats", "x FP32 [ -1 ]");
+    echo("ints", "x INT32 [ -1 ]");
+    String said = ": column 'x' has a NULL inside: expected a value for each element";
+    for (Map.Entry<String, DataType> each :
+        Map.of("floats", DataTypes.FLOAT(), "ints", DataTypes.INT()).entrySet()) {
+      List<Column> columns = List.of(column("x", DataTypes.ARRAY(each.getValue())));
+      assertEquals(
+          "model '" + each.getKey() + "'" + said,
+          failure(
+              each.getKey(),
+              columns,
+              columns,
+              GenericRowData.of(new GenericArrayData(new Object[] {null}))));
+    }
+  }
+
+  @Test
   void errorsSayTheColumnAndTheRemedy() throws Exception {
     echo("two", "a UINT8", "b FP32");
     Column a = column("a", DataTypes.INT());
