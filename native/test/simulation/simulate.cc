@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <random>
 #include <vector>
@@ -45,6 +46,27 @@ void CheckLimits(const std::vector<std::unique_ptr<SimulatedModel>>& models) {
   Require(!some_wait || held > 0 || some_look, "somebody waits for what nobody holds");
 }
 
+// Requests and faults come; then the requests that are left have to be answered; then all ends.
+enum class Phase : uint8_t { kUnrest, kCalm, kEnd };
+
+// False once everything has ended.
+bool GoOn(const std::vector<Actor*>& actors, uint64_t events, Phase* phase) {
+  if (events == kEventsOfAHistory) {
+    *phase = Phase::kCalm;
+    std::for_each(actors.begin(), actors.end(), std::mem_fn(&Actor::BeginCalm));
+  }
+  if (*phase == Phase::kCalm &&
+      std::all_of(actors.begin(), actors.end(), std::mem_fn(&Actor::IsCalm))) {
+    *phase = Phase::kEnd;
+    std::for_each(actors.begin(), actors.end(), std::mem_fn(&Actor::BeginEnd));
+  }
+  Require(events < kEventsOfAHistory * 2, *phase == Phase::kCalm
+                                              ? "a request has no answer, though nothing fails"
+                                              : "a history comes to no end");
+  return *phase != Phase::kEnd ||
+         !std::all_of(actors.begin(), actors.end(), std::mem_fn(&Actor::HasEnded));
+}
+
 // Throws Violation.
 void RunHistory(uint64_t seed, Totals* totals) {
   SimulatedWorld world(seed);
@@ -64,17 +86,8 @@ void RunHistory(uint64_t seed, Totals* totals) {
     ensemble = std::make_unique<SimulatedEnsemble>(world);
     actors.push_back(ensemble.get());
   }
-  const auto some_run = [&actors] {
-    return std::any_of(actors.begin(), actors.end(),
-                       [](const Actor* actor) { return !actor->HasEnded(); });
-  };
-  for (uint64_t events = 0; some_run(); ++events, ++totals->events) {
-    for (Actor* const actor : actors) {
-      if (events == kEventsOfAHistory) {
-        actor->BeginEnd();
-      }
-    }
-    Require(events < kEventsOfAHistory * 2, "a history comes to no end");
+  Phase phase = Phase::kUnrest;
+  for (uint64_t events = 0; GoOn(actors, events, &phase); ++events, ++totals->events) {
     const Event event = world.Take();
     event.actor->Handle(event);
     for (Actor* const actor : actors) {

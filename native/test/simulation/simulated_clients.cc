@@ -7,8 +7,7 @@
 namespace nereid::simulation {
 
 void SimulatedModel::Arrive() {
-  if (ending_ || closing_) {
-    Unload(false);
+  if (calm_ || closing_) {
     return;
   }
   world_.In(world_.chance.Spread(1, arrival_gap_ns_), Happening::kArrival, this, 0, generation_);

@@ -196,7 +196,7 @@ void SimulatedEnsemble::Expect(uint32_t step, std::vector<int64_t>* values,
 // ---- Clients ----
 
 void SimulatedEnsemble::Arrive() {
-  if (closing_ || ending_) {
+  if (closing_ || calm_) {
     return;
   }
   world_.In(world_.chance.Spread(1, execution_ns_), Happening::kArrival, this, 0, generation_);
@@ -295,7 +295,7 @@ void SimulatedEnsemble::Handle(const Event& event) {
     }
   } else if (event.generation == generation_ && event.happening == Happening::kArrival) {
     Arrive();
-  } else if (event.generation == generation_ && event.happening == Happening::kUnload) {
+  } else if (event.generation == generation_ && event.happening == Happening::kUnload && !calm_) {
     Unload();
   }
 }

@@ -50,6 +50,8 @@ class SimulatedEnsemble final : public Actor {
 
   void Handle(const Event& event) override;
   void SendToWork() override;
+  void BeginCalm() override { calm_ = true; }
+  [[nodiscard]] bool IsCalm() const override { return active_.empty(); }
   void BeginEnd() override { ending_ = true; }
   [[nodiscard]] bool HasEnded() const override { return ending_ && ensemble_ == nullptr; }
 
@@ -112,6 +114,7 @@ class SimulatedEnsemble final : public Actor {
   int64_t execution_ns_ = 1'000;
   uint64_t generation_ = 0;
   bool closing_ = false;
+  bool calm_ = false;
   bool ending_ = false;
 
   std::deque<SimulatedCall> calls_;

@@ -186,6 +186,13 @@ void SimulatedModel::Unload(bool all_have_ended) {
             this, 0, generation_);
 }
 
+void SimulatedModel::BeginEnd() {
+  ending_ = true;
+  if (dispatcher_ != nullptr) {
+    Unload(false);
+  }
+}
+
 void SimulatedModel::GiveUp() {
   RemovedRequests removed;
   removed.abandoned = dispatcher_->TakeAll();
@@ -269,7 +276,9 @@ void SimulatedModel::HandleOwn(const Event& event) {
       }
       break;
     case Happening::kDeath:
-      Die();
+      if (!calm_) {
+        Die();
+      }
       break;
     case Happening::kWarmUp:
       WarmUpNext();
@@ -292,7 +301,9 @@ void SimulatedModel::HandleOwn(const Event& event) {
       }
       break;
     case Happening::kUnload:
-      Unload(event.subject != 0);
+      if (!calm_ || ending_ || finishing_) {
+        Unload(event.subject != 0);
+      }
       break;
     case Happening::kPatienceOver:
       GiveUp();

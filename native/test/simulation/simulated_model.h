@@ -34,7 +34,9 @@ class SimulatedModel final : public Actor,
   ~SimulatedModel() override;
 
   void Handle(const Event& event) override;
-  void BeginEnd() override { ending_ = true; }
+  void BeginCalm() override { calm_ = true; }
+  [[nodiscard]] bool IsCalm() const override { return unanswered_ == 0; }
+  void BeginEnd() override;
   [[nodiscard]] bool HasEnded() const override { return ending_ && dispatcher_ == nullptr; }
   void SendToWork() override;
   // How much of the resource that all share is held, and whether somebody waits for it.
@@ -149,6 +151,7 @@ class SimulatedModel final : public Actor,
   bool isolated_ = false;   // the backend may die, and is back later, or never
   bool is_gone_ = false;    // for good
   int64_t back_ns_ = 0;
+  bool calm_ = false;  // no request comes, no process ends, nobody unloads it
   bool ending_ = false;
   bool gave_up_ = false;
   uint64_t executed_requests_ = 0;  // since it was loaded

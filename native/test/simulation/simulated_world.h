@@ -47,6 +47,9 @@ class Actor {
   virtual void Handle(const Event& event) = 0;
   // After every event, whichever actor it was for.
   virtual void SendToWork() = 0;
+  // Nothing new comes and nothing fails any more: all requests have to be answered.
+  virtual void BeginCalm() = 0;
+  [[nodiscard]] virtual bool IsCalm() const = 0;
   // At the end: everything comes to rest, and nothing is left.
   virtual void BeginEnd() = 0;
   [[nodiscard]] virtual bool HasEnded() const = 0;
