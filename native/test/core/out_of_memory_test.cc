@@ -1,56 +1,14 @@
 // The heap refuses everything while requests are on their way: they are answered all the same, and
 // no counter, record or buffer is lost. (The pool has its own memory; lifecycle_test empties that.)
 #include <algorithm>
-#include <cstdlib>
-#include <new>
+#include <optional>
 #include <thread>
 
 #include "test/core/ensemble_fixture.h"
-
-namespace {
-
-std::atomic<bool> heap_is_empty{false};
-
-}  // namespace
-
-// Replace those of the whole test program. Inlined, they look to the compiler as if they did not
-// belong together.
-[[gnu::noinline]] void* operator new(size_t byte_size) {
-  if (heap_is_empty.load(std::memory_order_relaxed)) {
-    throw std::bad_alloc();
-  }
-  if (void* const memory = std::malloc(byte_size == 0 ? 1 : byte_size); memory != nullptr) {
-    return memory;
-  }
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void* operator new(size_t byte_size, std::align_val_t alignment) {
-  const auto align = static_cast<size_t>(alignment);
-  void* const memory = heap_is_empty.load(std::memory_order_relaxed)
-                           ? nullptr
-                           : std::aligned_alloc(align, (byte_size + align - 1) / align * align);
-  return memory != nullptr ? memory : throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, size_t /*byte_size*/,
-                                       std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t /*byte_size*/) noexcept {
-  std::free(memory);
-}
+#include "test/core/failing_heap.h"
 
 namespace nereid::test {
 namespace {
-
-// Nothing that allocates, such as an assertion, may happen while one lives.
-struct EmptyHeap {
-  EmptyHeap() { heap_is_empty = true; }
-  ~EmptyHeap() { heap_is_empty = false; }
-};
 
 // Everything that can happen to a request, without a heap; returns what each was told. The first is
 // held at the gate while the third is cancelled and the fourth runs out of time.
@@ -175,13 +133,14 @@ TEST_CASE("a heap that is empty when an instance fails to open fails the load, a
   TestRuntime runtime;
   FunctionBackend backend{.run = CopyInputs};
   nrd_backend table = backend.Table();
+  static std::optional<EmptyHeap> empty_heap;
   table.open_instance = [](void*, uint32_t, void**, nrd_error*) -> int32_t {
-    heap_is_empty = true;
+    empty_heap.emplace();
     return NRD_INTERNAL;
   };
   nrd_model* model = nullptr;
   const int32_t loaded = LoadModel(runtime.get(), table, {}, &model, nullptr);
-  heap_is_empty = false;
+  empty_heap.reset();
   CHECK(loaded == NRD_RESOURCE_EXHAUSTED);
   CHECK(model == nullptr);
   CHECK(backend.open_models == 0);

@@ -1,0 +1,50 @@
+// The heap of the test program, whose allocations fail when a test wants it.
+#ifndef NEREID_TEST_CORE_FAILING_HEAP_H_
+#define NEREID_TEST_CORE_FAILING_HEAP_H_
+
+#include <cstdint>
+
+#include "doctest/doctest.h"
+
+namespace nereid::test {
+
+// The allocation of this number fails, counted from 1 over all threads while the object lives; with
+// `lasting` those after it fail, too. Nothing that allocates, such as an assertion, may happen on
+// the test's thread meanwhile.
+class FailingAllocation {
+ public:
+  explicit FailingAllocation(int64_t number, bool lasting = false);
+  ~FailingAllocation();
+  FailingAllocation(const FailingAllocation&) = delete;
+  FailingAllocation& operator=(const FailingAllocation&) = delete;
+
+  // True if so many allocations were made.
+  [[nodiscard]] bool happened() const;
+};
+
+// Every allocation fails.
+struct EmptyHeap : FailingAllocation {
+  EmptyHeap() : FailingAllocation(1, true) {}
+};
+
+// Runs a scenario with each of its allocations failing in turn, alone and with all that follow. The
+// scenario gets the number and whether the failure lasts, and returns whether it made so many
+// allocations. Returns how many it made.
+template <typename Scenario>
+int64_t ForEachAllocation(const Scenario& scenario) {
+  int64_t number = 0;
+  for (const bool lasting : {false, true}) {
+    CAPTURE(lasting);
+    number = 0;
+    for (bool happened = true; happened;) {
+      ++number;
+      CAPTURE(number);
+      happened = scenario(number, lasting);
+    }
+  }
+  return number - 1;
+}
+
+}  // namespace nereid::test
+
+#endif  // NEREID_TEST_CORE_FAILING_HEAP_H_
