@@ -2,8 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace nereid {
+
+const Status::Failure Status::kOutOfMemory{NRD_RESOURCE_EXHAUSTED, "the process is out of memory"};
+
+const Status::Failure* Status::NewFailure(int32_t code, std::string&& message) noexcept {
+  auto* const failure = new (std::nothrow) Failure{code, std::move(message)};
+  return failure == nullptr ? &kOutOfMemory : failure;
+}
 
 void WriteError(nrd_error* error, int32_t code, std::string_view message) {
   if (error == nullptr) {
@@ -30,7 +38,8 @@ int32_t Report(const Status& status, nrd_error* error_out) {
   return status.code();
 }
 
-Status StatusFromCallback(int32_t code, const nrd_error& error, std::string_view what) {
+Status StatusFromCallback(int32_t code, const nrd_error& error, std::string_view what) noexcept
+    try {
   if (code == NRD_OK) {
     return Status();
   }
@@ -41,6 +50,8 @@ Status StatusFromCallback(int32_t code, const nrd_error& error, std::string_view
   }
   const bool known = code > NRD_OK && code <= NRD_UNAVAILABLE;
   return Status(known ? code : NRD_INTERNAL, std::move(message));
+} catch (const std::bad_alloc&) {
+  return Status::OutOfMemory();
 }
 
 }  // namespace nereid

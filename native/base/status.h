@@ -12,15 +12,21 @@
 
 namespace nereid {
 
-// A canonical code, and for failures a message. Success is one null pointer and costs nothing.
+// A canonical code, and for failures a message. Success is one null pointer and costs nothing. A
+// failure for which there is no memory becomes OutOfMemory.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(int32_t code, std::string message)
-      : failure_(code == NRD_OK ? nullptr
-                                : std::make_unique<Failure>(Failure{code, std::move(message)})) {}
+  Status(int32_t code, std::string message) noexcept
+      : failure_(code == NRD_OK ? nullptr : NewFailure(code, std::move(message))) {}
 
   static Status Ok() { return Status(); }
+  // Needs no heap.
+  static Status OutOfMemory() noexcept {
+    Status status;
+    status.failure_.reset(&kOutOfMemory);
+    return status;
+  }
   static Status InvalidArgument(std::string message) {
     return Status(NRD_INVALID_ARGUMENT, std::move(message));
   }
@@ -42,7 +48,17 @@ class [[nodiscard]] Status {
     int32_t code;
     std::string message;
   };
-  std::unique_ptr<Failure> failure_;
+  struct Drop {
+    void operator()(const Failure* failure) const noexcept {
+      if (failure != &kOutOfMemory) {
+        delete failure;
+      }
+    }
+  };
+  static const Failure kOutOfMemory;
+  static const Failure* NewFailure(int32_t code, std::string&& message) noexcept;
+
+  std::unique_ptr<const Failure, Drop> failure_;
 };
 
 // Writes code and message into the caller's record, cut at a UTF-8 boundary when it is too long.
@@ -52,7 +68,7 @@ void WriteError(nrd_error* error, int32_t code, std::string_view message);
 int32_t Report(const Status& status, nrd_error* error_out);
 
 // The failure that a callback reported in `error`; a code outside the known ones becomes INTERNAL.
-Status StatusFromCallback(int32_t code, const nrd_error& error, std::string_view what);
+Status StatusFromCallback(int32_t code, const nrd_error& error, std::string_view what) noexcept;
 
 inline std::string_view View(const nrd_string& text) {
   return text.data == nullptr ? std::string_view()

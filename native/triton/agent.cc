@@ -117,8 +117,8 @@ Status AgentModel::Act(int32_t action) {
   if (status.ok() || action == TRITONREPOAGENT_ACTION_LOAD) {
     return status;
   }
-  Log(kLogError, agent_.owner().name() + " failed at " + NameOfAction(action) + " of model '" +
-                     settings_.name + "': " + std::string(status.message()));
+  Log(kLogError, {agent_.owner().name(), " failed at ", NameOfAction(action), " of model '",
+                  settings_.name, "': ", status.message()});
   return Status();
 }
 

@@ -101,8 +101,7 @@ Status Backend::Initialize() {
                                        self, Give<TRITONBACKEND_BackendAttribute>(&attribute));
                                  });
       !status.ok()) {
-    Log(kLogWarning,
-        owner_.name() + " does not tell its attributes: " + std::string(status.message()));
+    Log(kLogWarning, {owner_.name(), " does not tell its attributes: ", status.message()});
     return Status();
   }
   info_ = attribute.info;
@@ -112,9 +111,9 @@ Status Backend::Initialize() {
 
 Backend::~Backend() {
   if (!owner_.AwaitInferences(patience_)) {
-    Log(kLogWarning, owner_.name() +
-                         " has begun inferences that do not end: its library stays loaded, and is "
-                         "not told that it is over");
+    Log(kLogWarning, {owner_.name(),
+                      " has begun inferences that do not end: its library stays loaded, and is "
+                      "not told that it is over"});
     library_->Keep();
     return;
   }
@@ -123,7 +122,7 @@ Backend::~Backend() {
       return functions_.finalize(Give<TRITONBACKEND_Backend>(this));
     });
     if (!status.ok()) {
-      Log(kLogError, owner_.name() + " failed to end: " + std::string(status.message()));
+      Log(kLogError, {owner_.name(), " failed to end: ", status.message()});
     }
   }
   if (const std::string left = owner_.Holdings(); !left.empty()) {

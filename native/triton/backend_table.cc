@@ -27,11 +27,7 @@ using nereid::triton::Model;
 
 template <typename Body>
 int32_t Guarded(nrd_error* error_out, const char* what, Body&& body) noexcept {
-  try {
-    return Report(body(), error_out);
-  } catch (...) {
-    return Report(nereid::triton::StatusOfException(what), error_out);
-  }
+  return Report(nereid::triton::Caught(what, body), error_out);
 }
 
 // Threads of a JVM have a stack of 1 MB or less; plug-ins were made for those of C programs.

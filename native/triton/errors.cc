@@ -7,32 +7,40 @@
 
 namespace nereid::triton {
 
-TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, std::string message) {
-  return Give<TRITONSERVER_Error>(new Error(code, std::move(message)));
+Error& Error::OutOfMemory() {
+  static auto* const error =
+      new Error(TRITONSERVER_ERROR_UNAVAILABLE, Status::OutOfMemory().message(), nullptr);
+  return *error;
 }
 
-TRITONSERVER_Error* NewErrorOf(const Status& failure) {
-  return NewError(ToErrorCode(failure.code()), std::string(failure.message()));
+TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, std::string_view message) noexcept try {
+  return Give<TRITONSERVER_Error>(new Error(code, message, &Owner::Current()));
+} catch (const std::bad_alloc&) {
+  return Give<TRITONSERVER_Error>(&Error::OutOfMemory());
 }
 
-Status StatusOf(TRITONSERVER_Error* error) {
+TRITONSERVER_Error* NewErrorOf(const Status& failure) noexcept {
+  return NewError(ToErrorCode(failure.code()), failure.message());
+}
+
+Status StatusOf(TRITONSERVER_Error* error) noexcept {
   if (error == nullptr) {
     return Status();
   }
-  const Error* const found = Find<Error>(error);
-  if (found == nullptr) {
-    return Status::Internal(Owner::Current().name() +
-                            " gave an error that does not exist, or not any more");
-  }
-  return Status(ToStatusCode(found->code()), found->message());
+  return Caught("reading an error", [error] {
+    const Error* const found = Find<Error>(error);
+    return found != nullptr
+               ? Status(ToStatusCode(found->code()), found->message())
+               : Status::Internal(Owner::Current().name() +
+                                  " gave an error that does not exist, or not any more");
+  });
 }
 
-Status TakeStatus(TRITONSERVER_Error* error) {
-  if (error == nullptr) {
-    return Status();
-  }
+Status TakeStatus(TRITONSERVER_Error* error) noexcept {
   Status status = StatusOf(error);
-  delete Find<Error>(error);
+  if (const Error* const found = Find<Error>(error); found != nullptr && !found->kept()) {
+    delete found;
+  }
   return status;
 }
 
@@ -82,7 +90,7 @@ TRITONSERVER_Error_Code ToErrorCode(int32_t code) {
   }
 }
 
-Status WrongHandle(const Site& site, Kind kind, const void* pointer) {
+Status WrongHandle(const Site& site, Kind kind, const void* pointer) noexcept try {
   std::string message = std::string(site.function) + ": " + PluginLibrary::NameAt(site.caller);
   if (pointer == nullptr) {
     message += " gave NULL for a " + std::string(NameOf(kind));
@@ -90,18 +98,25 @@ Status WrongHandle(const Site& site, Kind kind, const void* pointer) {
     message += " gave something that is no " + std::string(NameOf(kind)) + ", or not any more";
   }
   return Status::InvalidArgument(std::move(message));
+} catch (const std::bad_alloc&) {
+  return Status::OutOfMemory();
 }
 
-Status StatusOfException(std::string_view what) {
+Status StatusOfException(std::string_view what, std::string_view owner) noexcept try {
+  const auto call = [&] {
+    return std::string(owner) + (owner.empty() ? "" : ", ") + std::string(what);
+  };
   try {
     throw;
   } catch (const std::bad_alloc&) {
-    return Status(NRD_RESOURCE_EXHAUSTED, std::string(what) + ": the process is out of memory");
+    return Status(NRD_RESOURCE_EXHAUSTED, call() + ": the process is out of memory");
   } catch (const std::exception& failure) {
-    return Status::Internal(std::string(what) + " threw: " + failure.what());
+    return Status::Internal(call() + " threw: " + failure.what());
   } catch (...) {
-    return Status::Internal(std::string(what) + " threw what is no std::exception");
+    return Status::Internal(call() + " threw what is no std::exception");
   }
+} catch (const std::bad_alloc&) {
+  return Status::OutOfMemory();
 }
 
 }  // namespace nereid::triton

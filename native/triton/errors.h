@@ -20,13 +20,15 @@ class Error : public Handle {
  public:
   static constexpr Kind kKind = Kind::kError;
 
-  Error(TRITONSERVER_Error_Code code, std::string message)
-      : code_(code), message_(std::move(message)) {
-    Open(kKind, &Owner::Current());
+  // `owner`: who has to delete it; null: it belongs to something of ours.
+  Error(TRITONSERVER_Error_Code code, std::string_view message, Owner* owner)
+      : code_(code), message_(message), kept_(owner == nullptr) {
+    Open(kKind, owner);
   }
-  // It belongs to something of ours, so that deleting it does nothing: some plug-ins delete the
-  // error of a response, and others do not.
-  void Keep() { kept_ = true; }
+  // The one of a process that is out of memory, which nobody has to delete. Made with the host.
+  static Error& OutOfMemory();
+
+  // Deleting it does nothing: some plug-ins delete the error of a response, and others do not.
   [[nodiscard]] bool kept() const { return kept_; }
   [[nodiscard]] TRITONSERVER_Error_Code code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
@@ -34,21 +36,21 @@ class Error : public Handle {
  private:
   const TRITONSERVER_Error_Code code_;
   const std::string message_;
-  bool kept_ = false;
+  const bool kept_;
 };
 
 // A new error, which is the receiver's to delete.
-TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, std::string message);
-TRITONSERVER_Error* NewErrorOf(const Status& failure);
+TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, std::string_view message) noexcept;
+TRITONSERVER_Error* NewErrorOf(const Status& failure) noexcept;
 // NULL for a success. Inline, since nearly every call of a plug-in succeeds.
-inline TRITONSERVER_Error* NewError(const Status& status) {
+inline TRITONSERVER_Error* NewError(const Status& status) noexcept {
   return status.ok() ? nullptr : NewErrorOf(status);
 }
 
 // Makes a status of an error: the first leaves it to the plug-in, the second deletes it. NULL is
 // OK.
-Status StatusOf(TRITONSERVER_Error* error);
-Status TakeStatus(TRITONSERVER_Error* error);
+Status StatusOf(TRITONSERVER_Error* error) noexcept;
+Status TakeStatus(TRITONSERVER_Error* error) noexcept;
 
 // Both ways between codes of Triton and NRD_*.
 int32_t ToStatusCode(TRITONSERVER_Error_Code code);
@@ -62,24 +64,33 @@ struct Site {
 #define NRT_SITE (::nereid::triton::Site{__func__, __builtin_return_address(0)})
 
 // "TRITONBACKEND_RequestId: backend 'x' gave a request that …".
-Status WrongHandle(const Site& site, Kind kind, const void* pointer);
+Status WrongHandle(const Site& site, Kind kind, const void* pointer) noexcept;
 
-// Makes a status of the exception that a call threw; call it within a catch.
-Status StatusOfException(std::string_view what);
+// Makes a status of the exception that a call threw; call it within a catch. `owner`: whose call it
+// was; empty: ours.
+Status StatusOfException(std::string_view what, std::string_view owner = {}) noexcept;
+
+// Runs `body`, which returns a Status, and turns what it throws into one.
+template <typename Body>
+Status Caught(std::string_view what, Body&& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    return StatusOfException(what);
+  }
+}
 
 // Runs `body`, which returns a Status or nothing, for a plug-in that called.
 template <typename Body>
 TRITONSERVER_Error* Serve(const Site& site, Body&& body) noexcept {
-  try {
+  return NewError(Caught(site.function, [&]() -> Status {
     if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
       body();
-      return nullptr;
+      return Status();
     } else {
-      return NewError(body());
+      return body();
     }
-  } catch (...) {
-    return NewError(StatusOfException(site.function));
-  }
+  }));
 }
 
 // The same for the object behind `pointer`: body(T&).
@@ -107,7 +118,7 @@ Status CallPlugin(Owner& owner, std::string_view what, Body&& body) noexcept {
   try {
     return TakeStatus(body());
   } catch (...) {
-    return StatusOfException(owner.name() + ", " + std::string(what));
+    return StatusOfException(what, owner.name());
   }
 }
 

@@ -19,30 +19,45 @@ Request& Execution::Next() {
   return *used_.back();
 }
 
-void Execution::Begin(nrd_batch* batch) {
+Status Execution::Begin(nrd_batch* batch) {
   batch_ = batch;
   used_.clear();
   handles_.clear();
   computed_.store(false, std::memory_order_relaxed);
   over_.store(false, std::memory_order_release);
+  Status status = Caught("beginning a batch", [&] {
+    OpenRequests(*batch);
+    return Status();
+  });
+  if (!status.ok()) {
+    for (Request* request : used_) {
+      request->TakeBack(status, false);
+    }
+    over_.store(true, std::memory_order_release);
+    return status;
+  }
+  const auto all = static_cast<uint32_t>(used_.size()) + 1;  // with who executes
+  references_.store(all, std::memory_order_relaxed);
+  unended_.store(all, std::memory_order_relaxed);
+  return status;
+}
+
+void Execution::OpenRequests(const nrd_batch& batch) {
   int64_t row = 0;
-  for (uint32_t i = 0; i < batch->request_count; ++i) {
-    const nrd_request* const record = batch->requests[i];
+  for (uint32_t i = 0; i < batch.request_count; ++i) {
+    const nrd_request* const record = batch.requests[i];
     for (; model_.tensors().direct && row < record->first_row; ++row) {
       Next().Begin(i, nullptr, row);
     }
     Next().Begin(i, record, record->first_row);
     ++row;
   }
-  for (; model_.tensors().direct && row < batch->batch_size; ++row) {
+  for (; model_.tensors().direct && row < batch.batch_size; ++row) {
     Next().Begin(0, nullptr, row);
   }
   for (Request* request : used_) {
     handles_.push_back(Give<TRITONBACKEND_Request>(request));
   }
-  const auto all = static_cast<uint32_t>(used_.size()) + 1;  // with who executes
-  references_.store(all, std::memory_order_relaxed);
-  unended_.store(all, std::memory_order_relaxed);
 }
 
 void Execution::BeginViews(std::span<const nrd_request* const> records, const nrd_request* next) {
@@ -112,7 +127,8 @@ void Execution::EndRequest(Request& request) {
 }
 
 Status Execution::Finish() {
-  Status status = WriteStates(batch_, model_.tensors(), used_);
+  Status status =
+      Caught("writing states", [&] { return WriteStates(batch_, model_.tensors(), used_); });
   over_.store(true, std::memory_order_release);
   return status;
 }
@@ -124,8 +140,10 @@ void Execution::GiveUp() {
 }
 
 void Execution::TakeAllBack() {
-  const Status why = Status::Unavailable(owner_.name() + " did not answer a request of model '" +
-                                         model_name_ + "' before the model was unloaded");
+  const Status why = Caught("giving up a batch", [&] {
+    return Status::Unavailable(owner_.name() + " did not answer a request of model '" +
+                               model_name_ + "' before the model was unloaded");
+  });
   for (Request* request : used_) {
     if (request->TakeBack(why, true).ended) {
       EndRequest(*request);
@@ -161,6 +179,20 @@ void Execution::Computed(uint64_t start_ns, uint64_t end_ns) {
       !computed_.load(std::memory_order_relaxed) && !computed_.exchange(true)) {
     nrd_batch_computed(batch_, static_cast<int64_t>(start_ns), static_cast<int64_t>(end_ns));
   }
+}
+
+Status ExecutionPool::Begin(Model& model, nrd_batch* batch, Execution** out) {
+  Execution* const taken = Take(model);
+  if (taken == nullptr) [[unlikely]] {
+    return Status::Unavailable("model '" + model.name() + "' was given up by its unload");
+  }
+  Status status = taken->Begin(batch);
+  if (status.ok()) [[likely]] {
+    *out = taken;
+  } else {
+    Return(taken);
+  }
+  return status;
 }
 
 // Either this sees that the model was given up, or who gives it up sees that a batch has the

@@ -26,8 +26,8 @@ class Execution {
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
-  // Makes the batch's requests handles.
-  void Begin(nrd_batch* batch);
+  // Makes the batch's requests handles; if that fails, none is one.
+  Status Begin(nrd_batch* batch);
   // Makes handles of requests that nobody executes yet, until EndViews.
   void BeginViews(std::span<const nrd_request* const> records, const nrd_request* next);
   void EndViews();
@@ -75,6 +75,7 @@ class Execution {
   // True if it was the last reference.
   bool DropReference();
 
+  void OpenRequests(const nrd_batch& batch);
   Request& Next();
   Status Finish();
   void TakeAllBack();
@@ -99,8 +100,8 @@ class Execution {
 // The executions of an instance; outlives it while a plug-in refers to one.
 class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
  public:
-  // On the thread of the instance. Null: the model was given up.
-  Execution* Take(Model& model);
+  // Gives a batch to an execution that is free. On the thread of the instance.
+  Status Begin(Model& model, nrd_batch* batch, Execution** out);
   void Return(Execution* execution);
   // Ends those that are not over. They are never used again, since the plug-in may look at them.
   void GiveUp();
@@ -113,6 +114,8 @@ class ExecutionPool : public std::enable_shared_from_this<ExecutionPool> {
   bool TakeFailure() { return failed_.load(std::memory_order_relaxed) && failed_.exchange(false); }
 
  private:
+  // Null: the model was given up.
+  Execution* Take(Model& model);
   Execution* FindFree(Model& model);
   // Deletes executions that nobody has.
   void Sweep();

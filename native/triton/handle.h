@@ -126,11 +126,11 @@ class Handle {
   void Open(Kind kind, Owner* owner) {
     kind_ = kind;
     owner_ = owner;
+    if (checked) [[unlikely]] {
+      List();  // may be out of memory
+    }
     if (owner != nullptr) {
       owner->Count(kind, 1);
-    }
-    if (checked) [[unlikely]] {
-      List();
     }
     mark_.store(Mark(kind), std::memory_order_release);
   }

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <string>
 
-#include "triton/handle.h"
+#include "triton/errors.h"
 
 namespace nereid::triton {
 
@@ -30,6 +30,8 @@ Status StartHost(const nrt_host& host) {
   if ((host.flags & NRT_HOST_CHECKED) != 0) {
     Handle::CheckAll();
   }
+  Error::OutOfMemory();  // while there is memory
+  Owner::Current();
   return Status();
 }
 
@@ -51,6 +53,17 @@ void Log(int32_t level, std::string_view message, std::string_view file, uint32_
   if (LogsLevel(level)) {
     the_host.log(the_host.context, level, AsNrdString(file), line, AsNrdString(message));
   }
+}
+
+void Log(int32_t level, std::initializer_list<std::string_view> parts) noexcept {
+  (void)Caught("logging", [&] {
+    std::string message;
+    for (const std::string_view part : parts) {
+      message += part;
+    }
+    Log(level, message);
+    return Status();
+  });
 }
 
 }  // namespace nereid::triton

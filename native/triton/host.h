@@ -3,6 +3,7 @@
 #define NEREID_TRITON_HOST_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "base/status.h"
@@ -25,6 +26,8 @@ void SetLogLevel(int32_t level, int32_t verbosity);
 [[nodiscard]] bool LogsLevel(int32_t level);
 void Log(int32_t level, std::string_view message, std::string_view file = "native/triton",
          uint32_t line = 0);
+// A message of several parts, which is not told if there is no memory for it.
+void Log(int32_t level, std::initializer_list<std::string_view> parts) noexcept;
 
 enum : int32_t { kLogError = 0, kLogWarning = 1, kLogInfo = 2, kLogVerbose = 3 };
 

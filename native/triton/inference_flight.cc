@@ -44,9 +44,15 @@ InferenceFlight::~InferenceFlight() {
 }
 
 Status InferenceFlight::Start(InferenceRequest& request, InferenceTrace* trace) {
-  const auto flight = std::make_shared<InferenceFlight>(request, trace);
-  if (Status status = flight->Prepare(); !status.ok()) {
-    flight->EndTrace();
+  std::shared_ptr<InferenceFlight> flight;
+  Status status = Caught("beginning an inference", [&] {
+    flight = std::make_shared<InferenceFlight>(request, trace);
+    return flight->Prepare();
+  });
+  if (!status.ok()) {
+    if (trace != nullptr) {
+      InferenceTrace::End(trace);
+    }
     return status;
   }
   flight->self_ = flight;
@@ -60,7 +66,9 @@ Status InferenceFlight::Start(InferenceRequest& request, InferenceTrace* trace) 
     flight->Finish();
     return Status();
   }
-  Status status(code, request.Prefix() + std::string(MessageOf(*record.error)));
+  status = Caught("sending an inference", [&] {
+    return Status(code, request.Prefix() + std::string(MessageOf(*record.error)));
+  });
   request.Land();
   flight->EndTrace();
   flight->model_.Release();
@@ -73,6 +81,7 @@ Status InferenceFlight::Prepare() {
   FillSettings();
   NRD_RETURN_IF_ERROR(FillInputs());
   NRD_RETURN_IF_ERROR(FillOutputs());
+  last_ = NewResponse();
   nrd_request_receive(record_, &receiver_);
   start_ns_ = nrd_clock_now_ns();
   if (trace_ != nullptr) {
@@ -188,13 +197,25 @@ void InferenceFlight::OnComplete(void* context, nrd_request* /*record*/) {
   static_cast<InferenceFlight*>(context)->Finish();
 }
 
-void InferenceFlight::OnRespond(void* context, nrd_request* record, nrd_tensor* outputs,
+void InferenceFlight::OnRespond(void* context, nrd_request* /*record*/, nrd_tensor* outputs,
                                 uint32_t count) {
   if (outputs != nullptr) {
-    auto* const flight = static_cast<InferenceFlight*>(context);
-    const bool failed = count == 0 && record->status != NRD_OK;
-    flight->Send(failed ? flight->MakeFailure() : flight->MakeResponse(outputs, count), 0);
+    static_cast<InferenceFlight*>(context)->Respond(outputs, count);
   }
+}
+
+void InferenceFlight::Respond(const nrd_tensor* outputs, uint32_t count) {
+  std::unique_ptr<InferenceResponse> response;
+  const Status made = Caught("making a response", [&] {
+    response = NewResponse();
+    return Status();
+  });
+  if (!made.ok()) {
+    lost_ = true;  // as the last response tells
+    return;
+  }
+  Fill(*response, outputs, count);
+  Send(std::move(response), 0);
 }
 
 void InferenceFlight::Finish() {
@@ -203,10 +224,16 @@ void InferenceFlight::Finish() {
   const ReleaseTarget release = request_.settings.release;
   Owner& owner = request_.owner();
   auto* const handle = Give<TRITONSERVER_InferenceRequest>(&request_);
-  std::unique_ptr<InferenceResponse> last = MakeLastResponse();
+  if (lost_) {
+    last_->Fail(Status::OutOfMemory());
+  } else if (IsSilentEnd()) {
+    last_.reset();
+  } else {
+    Fill(*last_, record_->outputs, record_->output_count);
+  }
   nrd_request_drop_inputs(record_);
   nrd_request_drop_outputs(record_);
-  Send(std::move(last), TRITONSERVER_RESPONSE_COMPLETE_FINAL);
+  Send(std::move(last_), TRITONSERVER_RESPONSE_COMPLETE_FINAL);
   if (trace_ != nullptr) {
     trace_->ReportCourse(*record_, start_ns_);
   }
@@ -217,34 +244,28 @@ void InferenceFlight::Finish() {
   model_.Release();
 }
 
-// Null: a decoupled model ended behind its last response, without more to say.
-std::unique_ptr<InferenceResponse> InferenceFlight::MakeLastResponse() {
-  if (record_->status != NRD_OK) {
-    return MakeFailure();
-  }
-  const bool empty = record_->response_value_count == 0 &&
-                     std::none_of(record_->outputs, record_->outputs + record_->output_count,
-                                  [](const nrd_tensor& output) { return output.data != nullptr; });
-  return model_.decoupled() && empty ? nullptr
-                                     : MakeResponse(record_->outputs, record_->output_count);
+// True if a decoupled model ended behind its last response, without more to say.
+bool InferenceFlight::IsSilentEnd() const {
+  return model_.decoupled() && record_->status == NRD_OK && record_->response_value_count == 0 &&
+         std::none_of(record_->outputs, record_->outputs + record_->output_count,
+                      [](const nrd_tensor& output) { return output.data != nullptr; });
 }
 
-std::unique_ptr<InferenceResponse> InferenceFlight::MakeFailure() const {
-  auto response = NewResponse();
-  response->TakeValues(record_->response_values, record_->response_value_count);
-  response->Fail(Status(record_->status, std::string(MessageOf(*record_->error))));
-  return response;
-}
-
-std::unique_ptr<InferenceResponse> InferenceFlight::MakeResponse(const nrd_tensor* outputs,
-                                                                 uint32_t count) {
-  auto response = NewResponse();
-  response->TakeValues(record_->response_values, record_->response_value_count);
-  response->TakeOutputs(model_.get(), outputs, count);
-  if (trace_ != nullptr) {
-    trace_->ReportOutputs(*response);
+void InferenceFlight::Fill(InferenceResponse& response, const nrd_tensor* outputs, uint32_t count) {
+  const Status filled = Caught("filling a response", [&]() -> Status {
+    response.TakeValues(record_->response_values, record_->response_value_count);
+    if (record_->status != NRD_OK) {
+      return Status(record_->status, std::string(MessageOf(*record_->error)));
+    }
+    response.TakeOutputs(model_.get(), outputs, count);
+    if (trace_ != nullptr) {
+      trace_->ReportOutputs(response);
+    }
+    return Status();
+  });
+  if (!filled.ok()) {
+    response.Fail(filled);
   }
-  return response;
 }
 
 std::unique_ptr<InferenceResponse> InferenceFlight::NewResponse() const {

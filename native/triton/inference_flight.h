@@ -43,9 +43,9 @@ class InferenceFlight {
   static void OnRespond(void* context, nrd_request* record, nrd_tensor* outputs, uint32_t count);
 
   void Finish();
-  std::unique_ptr<InferenceResponse> MakeLastResponse();
-  [[nodiscard]] std::unique_ptr<InferenceResponse> MakeFailure() const;
-  std::unique_ptr<InferenceResponse> MakeResponse(const nrd_tensor* outputs, uint32_t count);
+  void Respond(const nrd_tensor* outputs, uint32_t count);
+  [[nodiscard]] bool IsSilentEnd() const;
+  void Fill(InferenceResponse& response, const nrd_tensor* outputs, uint32_t count);
   [[nodiscard]] std::unique_ptr<InferenceResponse> NewResponse() const;
   void Send(std::unique_ptr<InferenceResponse> response, uint32_t flags);
   void EndTrace();
@@ -57,6 +57,8 @@ class InferenceFlight {
   nrd_request* record_ = nullptr;  // stays as long as this: somebody may be cancelling it
   const nrd_receiver receiver_;
   std::vector<nrd_value> values_;
+  std::unique_ptr<InferenceResponse> last_;  // made first, so that the plug-in gets it in any case
+  bool lost_ = false;                        // a response before the last
   int64_t start_ns_ = 0;
   std::shared_ptr<InferenceFlight> self_;  // while the core has the record
 };

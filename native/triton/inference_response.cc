@@ -49,9 +49,13 @@ void InferenceResponse::TakeValues(const nrd_value* values, uint32_t count) {
   }
 }
 
-void InferenceResponse::Fail(const Status& status) {
-  error_ = std::make_unique<Error>(ToErrorCode(status.code()), std::string(status.message()));
-  error_->Keep();
+void InferenceResponse::Fail(const Status& status) noexcept {
+  error_ = &Error::OutOfMemory();
+  (void)Caught("making an error", [&] {
+    own_error_ = std::make_unique<Error>(ToErrorCode(status.code()), status.message(), nullptr);
+    error_ = own_error_.get();
+    return Status();
+  });
   ReleaseOutputs();
 }
 
@@ -125,8 +129,8 @@ void InferenceResponse::ReleaseOutputs() {
                                       output.memory_type, output.memory_id);
     });
     if (!status.ok()) {
-      Log(kLogError, "output '" + output.name + "' of model '" + model_ +
-                         "' was not released: " + std::string(status.message()));
+      Log(kLogError, {"output '", output.name, "' of model '", model_,
+                      "' was not released: ", status.message()});
     }
   }
   outputs_.clear();

@@ -69,9 +69,10 @@ class InferenceResponse : public Handle {
   // allocator cannot take memory over. A failure becomes the response's error, and the outputs go.
   void TakeOutputs(nrd_model* model, const nrd_tensor* outputs, uint32_t count);
   void TakeValues(const nrd_value* values, uint32_t count);
-  void Fail(const Status& status);
+  void Fail(const Status& status) noexcept;
 
-  [[nodiscard]] Error* error() const { return error_.get(); }
+  // Null: it has none.
+  [[nodiscard]] Error* error() const { return error_; }
   [[nodiscard]] const std::string& model() const { return model_; }
   [[nodiscard]] int64_t version() const { return version_; }
   [[nodiscard]] const std::string& request_id() const { return request_id_; }
@@ -92,7 +93,8 @@ class InferenceResponse : public Handle {
   const OutputPlace place_;
   std::vector<InferenceOutput> outputs_;
   std::vector<Parameter> values_;
-  std::unique_ptr<Error> error_;
+  std::unique_ptr<Error> own_error_;
+  Error* error_ = nullptr;
 };
 
 }  // namespace nereid::triton

@@ -53,8 +53,8 @@ void Instance::Finalize() {
     return finalize(Give<TRITONBACKEND_ModelInstance>(this));
   });
   if (!status.ok()) {
-    Log(kLogError, model_.owner().name() + " failed to end instance '" + info_.name +
-                       "': " + std::string(status.message()));
+    Log(kLogError,
+        {model_.owner().name(), " failed to end instance '", info_.name, "': ", status.message()});
   }
 }
 
@@ -76,16 +76,15 @@ void Instance::Revive() {
   if (ready.code() != NRD_INTERNAL) {
     return;
   }
-  Log(kLogWarning, "instance '" + info_.name + "' of " + model_.owner().name() +
-                       " begins anew, because it is broken: " + std::string(ready.message()));
+  Log(kLogWarning, {"instance '", info_.name, "' of ", model_.owner().name(),
+                    " begins anew, because it is broken: ", ready.message()});
   model_.Remove(this);  // nobody asks it meanwhile whether it is ready
   Finalize();
   state = nullptr;
   const Status status = Initialize();
   model_.Add(this);
   if (!status.ok()) {
-    Log(kLogError,
-        "instance '" + info_.name + "' could not begin anew: " + std::string(status.message()));
+    Log(kLogError, {"instance '", info_.name, "' could not begin anew: ", status.message()});
     executions_->NoteFailure();
   }
 }
@@ -94,17 +93,17 @@ int32_t Instance::Execute(nrd_batch* batch, nrd_error* error_out) {
   if (executions_->TakeFailure()) [[unlikely]] {
     Revive();
   }
-  if (!initialized_) [[unlikely]] {
-    return Report(Status::Unavailable("instance '" + info_.name + "' is broken: the log says why"),
-                  error_out);
-  }
   const auto turn = model_.DeviceTurn(info_.device);
-  Execution* const execution = executions_->Take(model_);
-  if (execution == nullptr) [[unlikely]] {
-    return Report(Status::Unavailable("model '" + model_.name() + "' was given up by its unload"),
-                  error_out);
+  Execution* execution = nullptr;
+  const Status begun = Caught("beginning a batch", [&]() -> Status {
+    if (!initialized_) [[unlikely]] {
+      return Status::Unavailable("instance '" + info_.name + "' is broken: the log says why");
+    }
+    return executions_->Begin(model_, batch, &execution);
+  });
+  if (!begun.ok()) [[unlikely]] {
+    return Report(begun, error_out);
   }
-  execution->Begin(batch);
   current_.store(execution, std::memory_order_release);
   const auto requests = execution->handles();
   const Status status = model_.backend().Call("TRITONBACKEND_ModelInstanceExecute", [&] {

@@ -174,8 +174,7 @@ Model::~Model() {
     return functions.model_finalize(Give<TRITONBACKEND_Model>(this));
   });
   if (!status.ok()) {
-    Log(kLogError,
-        owner().name() + " failed to end model '" + name_ + "': " + std::string(status.message()));
+    Log(kLogError, {owner().name(), " failed to end model '", name_, "': ", status.message()});
   }
 }
 

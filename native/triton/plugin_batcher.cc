@@ -22,8 +22,8 @@ PluginBatcher::~PluginBatcher() {
     return model_.backend().functions().batcher_finalize(batcher_);
   });
   if (!status.ok()) {
-    Log(kLogError, model_.owner().name() + " failed to end the batcher of model '" + model_.name() +
-                       "': " + std::string(status.message()));
+    Log(kLogError, {model_.owner().name(), " failed to end the batcher of model '", model_.name(),
+                    "': ", status.message()});
   }
 }
 
@@ -38,13 +38,15 @@ nrd_batcher PluginBatcher::table() {
 
 bool PluginBatcher::Includes(std::span<const nrd_request* const> chosen, const nrd_request* next) {
   const MutexLock lock(mutex_);
-  views_.BeginViews(chosen, next);
   bool included = false;
-  const Status status = Ask(&included);
+  const Status status = Caught("choosing requests", [&] {
+    views_.BeginViews(chosen, next);
+    return Ask(&included);
+  });
   views_.EndViews();
   if (!status.ok()) {
-    Log(kLogError, model_.owner().name() + " failed to choose requests of model '" + model_.name() +
-                       "': " + std::string(status.message()));
+    Log(kLogError, {model_.owner().name(), " failed to choose requests of model '", model_.name(),
+                    "': ", status.message()});
   }
   return status.ok() && included;
 }

@@ -189,9 +189,11 @@ bool Request::Wants(uint32_t output) const {
 const std::vector<Parameter>& Request::parameters() {
   const MutexLock lock(mutex_);
   if (record_ != nullptr && parameters_.empty()) {
+    std::vector<Parameter> all;
     for (uint32_t i = 0; i < record_->value_count; ++i) {
-      parameters_.push_back(Parameter::Of(record_->values[i]));
+      all.push_back(Parameter::Of(record_->values[i]));
     }
+    parameters_ = std::move(all);
   }
   return parameters_;
 }
@@ -298,9 +300,11 @@ bool Request::Ends() {
   }
   ended_ = true;
   if (!rescheduled_ && IsUnanswered()) {
-    Fail(Status::Internal(execution_.owner().name() + " released a request of model '" +
-                          execution_.model_name() + "' without " +
-                          (decoupled_ ? "the final flag" : "a response")));
+    Fail(Caught("ending a request", [this] {
+      return Status::Internal(execution_.owner().name() + " released a request of model '" +
+                              execution_.model_name() + "' without " +
+                              (decoupled_ ? "the final flag" : "a response"));
+    }));
   }
   return true;
 }

@@ -9,9 +9,11 @@
 namespace nereid::triton {
 
 Status Request::Late(const Site& site, std::string_view what) const {
-  return Status::InvalidArgument(std::string(site.function) + ": " + execution_.owner().name() +
-                                 " " + std::string(what) + " for a request of model '" +
-                                 execution_.model_name() + "'");
+  return Caught(site.function, [&] {
+    return Status::InvalidArgument(std::string(site.function) + ": " + execution_.owner().name() +
+                                   " " + std::string(what) + " for a request of model '" +
+                                   execution_.model_name() + "'");
+  });
 }
 
 Status Request::NewResponse(Response** out) {
@@ -22,13 +24,14 @@ Status Request::NewResponse(Response** out) {
         " makes a response of a request that is not executed, or not any more");
   }
   if (free_.empty()) {
+    free_.reserve(made_.size() + 1);  // so that EndResponse needs no memory
     free_.push_back(&made_.emplace_back(*this));
   }
+  free_.back()->Begin(execution_.owner());
   *out = free_.back();
   free_.pop_back();
   ++responses_;
   execution_.Refer();
-  (*out)->Begin(execution_.owner());
   return Status();
 }
 

@@ -1,4 +1,6 @@
 // TRITONBACKEND_Response*, TRITONBACKEND_Output* and TRITONBACKEND_State*: what a backend answers.
+#include <memory>
+
 #include "triton/errors.h"
 #include "triton/execution.h"
 #include "triton/request.h"
@@ -51,9 +53,9 @@ TRITONSERVER_Error* TRITONBACKEND_ResponseFactoryNew(TRITONBACKEND_ResponseFacto
                                                      TRITONBACKEND_Request* request) {
   return Serve<Request>(NRT_SITE, request, [&](Request& known) -> Status {
     *factory = nullptr;
+    auto made = std::make_unique<ResponseFactory>(known, known.execution().owner());
     NRD_RETURN_IF_ERROR(known.HoldFactory());
-    *factory =
-        Give<TRITONBACKEND_ResponseFactory>(new ResponseFactory(known, known.execution().owner()));
+    *factory = Give<TRITONBACKEND_ResponseFactory>(made.release());
     return Status();
   });
 }

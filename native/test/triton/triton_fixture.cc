@@ -119,9 +119,15 @@ Value ValueOf(const nrd_value& value) {
   }
 }
 
+int32_t PluginModel::Load(Plugin& plugin, const PluginModelSettings& settings,
+                          nrd_model** model_out) {
+  Errors errors;
+  return test::Load(plugin, settings, NextLoad(), model_out, errors);
+}
+
 PluginModel::PluginModel(Plugin& plugin, const PluginModelSettings& settings) : load_(NextLoad()) {
   Errors errors;
-  REQUIRE_MESSAGE(Load(plugin, settings, load_, &model_, errors) == NRD_OK, errors.message());
+  REQUIRE_MESSAGE(test::Load(plugin, settings, load_, &model_, errors) == NRD_OK, errors.message());
 }
 
 PluginModel::~PluginModel() {
@@ -140,7 +146,7 @@ nrd_model_stats PluginModel::stats() {
 std::string PluginModel::Refusal(Plugin& plugin, const PluginModelSettings& settings) {
   Errors errors;
   nrd_model* model = nullptr;
-  REQUIRE(Load(plugin, settings, NextLoad(), &model, errors) != NRD_OK);
+  REQUIRE(test::Load(plugin, settings, NextLoad(), &model, errors) != NRD_OK);
   return errors.message();
 }
 

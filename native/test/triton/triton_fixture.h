@@ -153,6 +153,8 @@ class PluginModel {
   nrd_model_stats stats();
   // Loads one that must not be loaded, and returns what is said.
   static std::string Refusal(Plugin& plugin, const PluginModelSettings& settings);
+  // Returns the status; the model is the caller's.
+  static int32_t Load(Plugin& plugin, const PluginModelSettings& settings, nrd_model** model_out);
 
  private:
   nrd_model* model_ = nullptr;

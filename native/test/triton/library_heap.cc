@@ -1,0 +1,94 @@
+// Failing allocations for the tests of plug-ins: those of libnereid.so and libtritonserver.so
+// alone.
+#include <link.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "test/core/failing_heap.h"
+
+extern "C" void* __libc_malloc(size_t byte_size);                 // NOLINT: glibc's names
+extern "C" void* __libc_memalign(size_t alignment, size_t size);  // NOLINT
+
+namespace {
+
+std::atomic<bool> heap_fails{false};
+std::atomic<bool> failure_lasts{false};
+std::atomic<int64_t> allocations_left{0};  // until the one that fails
+
+struct Range {
+  uintptr_t begin = 0;
+  uintptr_t end = 0;
+};
+
+int Note(dl_phdr_info* info, size_t /*size*/, void* ranges) {
+  const std::string_view path = info->dlpi_name;
+  const bool is_core = path.ends_with("/libnereid.so");
+  if (is_core || path.ends_with("/libtritonserver.so")) {
+    Range& range = (*static_cast<std::array<Range, 2>*>(ranges))[is_core ? 0 : 1];
+    for (int i = 0; i < info->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = info->dlpi_phdr[i];
+      if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0) {
+        range.begin = info->dlpi_addr + segment.p_vaddr;
+        range.end = range.begin + segment.p_memsz;
+      }
+    }
+  }
+  return 0;
+}
+
+bool MayAllocate(const void* caller) {
+  if (!heap_fails.load(std::memory_order_acquire)) {
+    return true;
+  }
+  static const std::array<Range, 2> kLibraries = [] {
+    std::array<Range, 2> ranges;
+    dl_iterate_phdr(Note, &ranges);
+    return ranges;
+  }();
+  const auto address = reinterpret_cast<uintptr_t>(caller);
+  for (const Range& range : kLibraries) {
+    if (address >= range.begin && address < range.end) {
+      const int64_t left = allocations_left.fetch_sub(1, std::memory_order_relaxed);
+      return left > 1 || (left < 1 && !failure_lasts.load(std::memory_order_relaxed));
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+// Take the place of the C library's, for all that is loaded.
+extern "C" void* malloc(size_t byte_size) {
+  if (MayAllocate(__builtin_return_address(0))) {
+    return __libc_malloc(byte_size);
+  }
+  errno = ENOMEM;
+  return nullptr;
+}
+
+extern "C" void* aligned_alloc(size_t alignment, size_t byte_size) {
+  if (MayAllocate(__builtin_return_address(0))) {
+    return __libc_memalign(alignment, byte_size);
+  }
+  errno = ENOMEM;
+  return nullptr;
+}
+
+namespace nereid::test {
+
+FailingAllocation::FailingAllocation(int64_t number, bool lasting) {
+  allocations_left = number;
+  failure_lasts = lasting;
+  heap_fails = true;
+}
+
+FailingAllocation::~FailingAllocation() { heap_fails = false; }
+
+bool FailingAllocation::happened() const { return allocations_left < 1; }
+
+}  // namespace nereid::test
