@@ -145,7 +145,7 @@ public final class PluginRuntime implements AutoCloseable {
                 found.name(),
                 found.directory().toString(),
                 found.library().toString(),
-                plugins.settings(found.settings()));
+                PythonMemory.named(found.name(), plugins.settings(found.settings())));
       }
       return handle;
     }
