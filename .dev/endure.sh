@@ -1,0 +1,35 @@
+# shellcheck shell=bash
+# What takes too long for each change. Sourced by ./dev after summary.sh.
+
+# The orders of threads that Lincheck tries, in tests tagged endure.
+endure_orders() {
+  run_maven --no-transfer-progress --projects bindings/runtime --also-make -P '!native-tests' \
+    -Dgroups=endure -DexcludedGroups=gpu -Dsurefire.failIfNoSpecifiedTests=false test
+}
+
+# The fast tests again and again: names what fails in a run and passes in another.
+endure_flakes() {
+  local runs=$1 run failed=0 log=$root/build/flakes.log
+  mkdir -p "$root/build"
+  for ((run = 1; run <= runs; ++run)); do
+    remove_test_reports
+    if run_maven --no-transfer-progress -DexcludedGroups=slow,gpu,endure -Drehearsal.phase=none -Djava17.skip \
+      -Dmaven.test.failure.ignore verify >"$log" 2>&1 && ! grep -E '^\[ERROR\] +[A-Za-z0-9]+Test\.' "$log"; then
+      say "run $run of $runs: $(count_tests | (read -r tests _ && echo "$tests passed"))"
+    else
+      failed=$((failed + 1))
+      say "run $run of $runs failed: see above, and build/flakes-$run.log"
+      cp "$log" "$root/build/flakes-$run.log"
+    fi
+  done
+  ((failed == 0)) || die "$failed of $runs runs failed"
+}
+
+cmd_endure() {
+  require "${tools_build[@]}" "${tools_test[@]}"
+  case ${1:-} in
+    orders) endure_orders ;;
+    flakes) endure_flakes "${2:-50}" ;;
+    *) die "endure: expected orders or flakes, got '${1:-}'" ;;
+  esac
+}
