@@ -7,4 +7,5 @@ module io.nereid.recording {
   requires static transitive io.nereid.runtime;
 
   exports io.nereid.recording;
+  exports io.nereid.recording.compare;
 }

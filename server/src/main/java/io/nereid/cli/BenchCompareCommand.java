@@ -1,13 +1,14 @@
 package io.nereid.cli;
 
 import io.nereid.model.ModelFile;
-import io.nereid.perf.compare.AnswerComparison;
 import io.nereid.perf.compare.BenchmarkId;
 import io.nereid.perf.compare.CompareArguments;
 import io.nereid.perf.compare.CompareArguments.Side;
 import io.nereid.perf.compare.MeasurementException;
 import io.nereid.perf.compare.ServedForks;
 import io.nereid.perf.compare.ServedSide;
+import io.nereid.recording.compare.AnswerComparison;
+import io.nereid.recording.compare.Tolerance;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -184,9 +185,9 @@ final class BenchCompareCommand implements Callable<Integer> {
   }
 
   private boolean answersDiffer() throws IOException {
-    Map<String, AnswerComparison.Tolerance> allowed;
+    Map<String, Tolerance> allowed;
     try {
-      allowed = tolerances == null ? Map.of() : AnswerComparison.Tolerance.read(tolerances);
+      allowed = tolerances == null ? Map.of() : Tolerance.read(tolerances);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     }

@@ -6,15 +6,17 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.ModelFile;
 import io.nereid.model.RepositoryOptions;
-import io.nereid.perf.compare.AnswerComparison;
-import io.nereid.perf.compare.AnswerComparison.Answer;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor;
 import io.nereid.recording.Recording;
+import io.nereid.recording.compare.Answer;
+import io.nereid.recording.compare.AnswerComparison;
+import io.nereid.recording.compare.Tolerance;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -49,9 +51,9 @@ final class ReplayedAnswers {
 
   /** Compares the answers of {@code b} with those of {@code a}. */
   static AnswerComparison compare(
-      Path directory, Path a, Path b, Map<String, AnswerComparison.Tolerance> tolerances)
+      Path directory, Path a, Path b, Map<String, Tolerance> tolerances)
       throws IOException {
-    AnswerComparison comparison = new AnswerComparison(tolerances);
+    AnswerComparison comparison = new AnswerComparison(tolerances, Map.of());
     try (Recording recording = Recording.open(directory);
         Nereid first = open(a);
         Nereid second = open(b)) {
@@ -89,7 +91,7 @@ final class ReplayedAnswers {
               new Answer(
                   output.dataType(),
                   Arrays.stream(output.shape()).boxed().toList(),
-                  output.segment().toArray(ValueLayout.JAVA_BYTE)));
+                  ByteBuffer.wrap(output.segment().toArray(ValueLayout.JAVA_BYTE))));
         }
       }
       return "OK";
