@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What is found, and what is not, on a simulated machine whose truth is known. */
 class ComparisonTest {
@@ -57,6 +59,27 @@ class ComparisonTest {
       found += slower.size();
     }
     assertTrue(found >= 18, "found " + found + " times of 20");
+  }
+
+  /** As many forks as there are servers in five minutes. */
+  @ParameterizedTest
+  @CsvSource({"1.05,18,20", "1,0,0"})
+  void aSlowdownOfFivePercentIsFoundWithAThresholdOfTwo(double factor, int least, int most) {
+    int found = 0;
+    for (int run = 0; run < 20; run++) {
+      SimulatedForks forks = new SimulatedForks(run, CANDIDATE, factor, factor, 0.01);
+      Comparison<String> comparison =
+          new Comparison<>(
+              forks,
+              BASE,
+              CANDIDATE,
+              new Judge(0.02),
+              Duration.ofSeconds(54),
+              forks::nowNs,
+              line -> {});
+      found += slower(comparison.run(List.of(id("changed")))).size();
+    }
+    assertTrue(found >= least && found <= most, "found " + found + " times of 20");
   }
 
   @Test
