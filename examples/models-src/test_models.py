@@ -202,6 +202,46 @@ def write_common(folder):
     )
 
 
+def write_unlike_identity(folder):
+    """Models that answer nearly as identity_fp32 does."""
+
+    def nearly(name, nodes, *constants):
+        write(
+            folder / f"{name}.onnx",
+            name,
+            nodes,
+            [tensor("INPUT0", "FP32", ["batch", "length"])],
+            [tensor("OUTPUT0", "FP32", ["batch", "length"])],
+            constants,
+        )
+
+    nearly(  # an error of a thousandth, in elements that are 617
+        "planted",
+        [
+            node("Equal", ["INPUT0", "one"], ["wrong"]),
+            node("Mul", ["INPUT0", "factor"], ["larger"]),
+            node("Where", ["wrong", "larger", "INPUT0"], ["OUTPUT0"]),
+        ],
+        constant("one", "FP32", [], [617.0]),
+        constant("factor", "FP32", [], [1.001]),
+    )
+    for name, seed in (("noisy", 1.0), ("noisy_again", 2.0)):
+        nearly(  # another answer each time
+            name,
+            [
+                node("RandomNormalLike", ["INPUT0"], ["random"], scale=0.001, seed=seed),
+                node("Add", ["INPUT0", "random"], ["OUTPUT0"]),
+            ],
+        )
+    nearly(  # 256 steps between the least and the largest element of a batch
+        "dynamic_quantization",
+        [
+            node("DynamicQuantizeLinear", ["INPUT0"], ["steps", "step", "zero"]),
+            node("DequantizeLinear", ["steps", "step", "zero"], ["OUTPUT0"]),
+        ],
+    )
+
+
 def write_all(folder):
     write_identities(folder)
     write_repeat(folder)
@@ -216,3 +256,4 @@ def write_all(folder):
     write_accumulate(folder)
     write_ragged_sums(folder)
     write_common(folder)
+    write_unlike_identity(folder)

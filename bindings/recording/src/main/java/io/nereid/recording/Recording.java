@@ -3,6 +3,7 @@ package io.nereid.recording;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +53,16 @@ public final class Recording implements AutoCloseable {
       reading++;
     }
     return null;
+  }
+
+  /** Returns the requests that are left, by arrival. */
+  public List<RecordedCall> byArrival() throws IOException {
+    List<RecordedCall> calls = new ArrayList<>();
+    for (RecordedCall call = next(); call != null; call = next()) {
+      calls.add(call);
+    }
+    calls.sort(Comparator.comparing(RecordedCall::arrival));
+    return calls;
   }
 
   /** Requests that were dropped while they were recorded, as far as was read. */

@@ -138,8 +138,7 @@ public final class AnswerComparison {
     return tolerances.getOrDefault(key, all);
   }
 
-  private static Distance distance(
-      OfOutput output, Tolerance tolerance, Answer one, Answer other) {
+  private static Distance distance(OfOutput output, Tolerance tolerance, Answer one, Answer other) {
     if (one == null
         || other == null
         || one.dataType() != other.dataType()
@@ -242,20 +241,24 @@ public final class AnswerComparison {
   public synchronized List<OutputFigures> figures() {
     return outputs.entrySet().stream()
         .map(output ->
-            output
-                .getValue()
-                .figures(output.getKey(), noise.getOrDefault(output.getKey(), 0.0)))
+            output.getValue().figures(output.getKey(), noise.getOrDefault(output.getKey(), 0.0)))
         .toList();
   }
 
   /** For people: figures, failures, and the verdict. */
   public synchronized String text() {
-    StringBuilder text = new StringBuilder("answers to " + requests + " requests\n\n");
+    String verdict = differs() ? "Answers differ.\n" : "No answer differs.\n";
+    return "answers to " + requests + " requests\n\n" + details() + verdict;
+  }
+
+  /** For people: figures and failures. */
+  public synchronized String details() {
+    StringBuilder text = new StringBuilder();
     figures().forEach(figures -> text.append(figures.text()).append('\n'));
     failures.forEach(line -> text.append(" ! ").append(line).append('\n'));
     if (failed > failures.size()) {
       text.append(" ! and ").append(failed - failures.size()).append(" others\n");
     }
-    return text.append(differs() ? "Answers differ.\n" : "No answer differs.\n").toString();
+    return text.toString();
   }
 }

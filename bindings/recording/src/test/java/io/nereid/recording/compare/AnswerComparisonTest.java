@@ -54,7 +54,7 @@ class AnswerComparisonTest {
   }
 
   @Test
-  void whatTheOrderOfAdditionsDoesIsNoDifference() {
+  void sumsInAnotherOrderAreNoDifference() {
     assertFalse(compared(floats(0.1f, 1e6f), floats(0.100001f, 1e6f + 10)).differs());
     assertFalse(compared(floats(Float.NaN, 1), floats(Float.NaN, 1)).differs());
   }
