@@ -8,15 +8,17 @@ import picocli.CommandLine.Spec;
 /** {@code nereid bench}: measurements that decide something, rather than only show figures. */
 @Command(
     name = "bench",
-    description = "Compare models, or versions of Nereid, and say what became slower.",
+    description = "Say what became slower or answers otherwise, and what answers depend on.",
     mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
-    subcommands = BenchCompareCommand.class)
+    subcommands = {BenchCompareCommand.class, BatchSensitivityCommand.class})
 final class BenchCommand implements Runnable {
   @Spec private CommandSpec command;
 
   @Override
   public void run() {
-    throw new ParameterException(command.commandLine(), "expected 'nereid bench compare'");
+    throw new ParameterException(
+        command.commandLine(),
+        "expected 'nereid bench compare' or 'nereid bench batch-sensitivity'");
   }
 }

@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import io.nereid.Nereid;
 import io.nereid.model.ModelFile;
 import io.nereid.perf.compare.BenchmarkId;
 import io.nereid.perf.compare.CompareArguments;
@@ -7,14 +8,20 @@ import io.nereid.perf.compare.CompareArguments.Side;
 import io.nereid.perf.compare.MeasurementException;
 import io.nereid.perf.compare.ServedForks;
 import io.nereid.perf.compare.ServedSide;
+import io.nereid.recording.Recording;
 import io.nereid.recording.compare.AnswerComparison;
+import io.nereid.recording.compare.AnswerSource;
+import io.nereid.recording.compare.ReplayedAnswers;
+import io.nereid.recording.compare.RuntimeAnswers;
 import io.nereid.recording.compare.Tolerance;
+import io.nereid.recording.compare.WorstCalls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -50,6 +57,7 @@ import picocli.CommandLine.Spec;
       "  nereid bench compare old.onnx new.onnx",
       "  nereid bench compare main/models branch/models --requests requests --time 10m",
       "  nereid bench compare main/models branch/models --replay recorded",
+      "  nereid bench compare models/resnet:1 models/resnet:2 --replay recorded --answers-only",
       "  nereid bench compare nereid-1.0 nereid-1.1 --models models --only resnet"
     })
 final class BenchCompareCommand implements Callable<Integer> {
@@ -79,7 +87,9 @@ final class BenchCompareCommand implements Callable<Integer> {
   @Parameters(
       index = "0",
       paramLabel = "BEFORE",
-      description = "A distribution of Nereid, a model repository, or a file NAME.onnx.")
+      description =
+          "A distribution of Nereid, a model repository, a file NAME.onnx, or a version of a model"
+              + " as REPOSITORY/MODEL:VERSION.")
   private Path before;
 
   @Parameters(index = "1", paramLabel = "AFTER", description = "Another one of the same kind.")
@@ -115,6 +125,27 @@ final class BenchCompareCommand implements Callable<Integer> {
               + " 1e-6,1e-4 by default.")
   private Path tolerances;
 
+  @Option(
+      names = "--no-noise-floor",
+      description =
+          "With --replay: an answer differs even where it moves no further than BEFORE's own do"
+              + " from run to run and with the company in a batch.")
+  private boolean strict;
+
+  @Option(
+      names = "--worst-dir",
+      paramLabel = "DIR",
+      description =
+          "With --replay: write the requests that differ most, which 'nereid infer @DIR/1/request"
+              + " REPOSITORY' sends.")
+  private Path worstDirectory;
+
+  @Option(
+      names = "--worst",
+      paramLabel = "N",
+      description = "So many of them at most; ${DEFAULT-VALUE} by default.")
+  private int worst = 10;
+
   @Option(names = "--answers-only", description = "With --replay: compare no speed.")
   private boolean answersOnly;
 
@@ -134,12 +165,17 @@ final class BenchCompareCommand implements Callable<Integer> {
     if (requests != null && !Files.exists(requests)) {
       throw Arguments.wrong(command, "--requests of a file or directory", requests.toString());
     }
-    Kind kind = kind(before);
-    if (kind(after) != kind) {
+    if (worst < 1) {
+      throw Arguments.wrong(command, "--worst of 1 or more", Integer.toString(worst));
+    }
+    Path base = repository(before);
+    Path candidate = repository(after);
+    Kind kind = kind(base);
+    if (kind(candidate) != kind) {
       throw Arguments.wrong(
           command,
           "two of a kind",
-          "%s, %s, and %s, %s".formatted(before, kind.label, after, kind(after).label));
+          "%s, %s, and %s, %s".formatted(before, kind.label, after, kind(candidate).label));
     }
     if ((kind == Kind.DISTRIBUTION) == (models == null)) {
       throw Arguments.wrong(
@@ -155,25 +191,26 @@ final class BenchCompareCommand implements Callable<Integer> {
           "--replay for repositories or files, without --requests",
           requests != null ? "both" : "it for " + kind.label);
     }
-    if (replay == null && (tolerances != null || answersOnly)) {
+    if (replay == null && (tolerances != null || answersOnly || strict || worstDirectory != null)) {
       throw Arguments.wrong(command, "--replay DIR", "none");
     }
-    boolean differ = replay != null && answersDiffer();
+    boolean differ = replay != null && answersDiffer(base, candidate);
     if (answersOnly) {
       return differ ? ANSWERS_DIFFER : 0;
     }
-    Path work = Files.createDirectories(arguments.out().resolve("work")).toAbsolutePath();
+    Path work = work();
     try {
-      Side<ServedSide> base = side(kind, before, work);
+      Side<ServedSide> first = side(kind, before, base, work);
+      Side<ServedSide> second = side(kind, after, candidate, work);
+      // A file is compared with the other whatever they are called.
+      SortedSet<BenchmarkId> ids = kind == Kind.FILE ? first.ids() : second.ids();
       Path sent =
-          replay == null
-              ? requests
-              : ReplayedAnswers.inputs(replay, before, work.resolve("recorded"));
+          replay == null ? requests : ReplayedInputs.write(replay, base, work.resolve("recorded"));
       int code =
           arguments.compare(
               new ServedForks(work, sent, concurrency, ServedForks.SETTINGS),
-              base,
-              candidate(kind, base, work),
+              first,
+              new Side<>(second.label(), second.side(), ids),
               "models",
               ServedForks.SETTINGS,
               command.commandLine().getOut());
@@ -184,17 +221,41 @@ final class BenchCompareCommand implements Callable<Integer> {
     }
   }
 
-  private boolean answersDiffer() throws IOException {
+  private Path work() throws IOException {
+    return Files.createDirectories(arguments.out().resolve("work")).toAbsolutePath();
+  }
+
+  private Path repository(Path named) throws IOException {
+    try {
+      return OneVersion.isNamed(named) ? OneVersion.repository(named, work()) : named;
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  private boolean answersDiffer(Path base, Path candidate) throws IOException {
     Map<String, Tolerance> allowed;
     try {
       allowed = tolerances == null ? Map.of() : Tolerance.read(tolerances);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     }
-    AnswerComparison answers = ReplayedAnswers.compare(replay, before, after, allowed);
-    command.commandLine().getOut().println(answers.text());
-    command.commandLine().getOut().flush();
-    return answers.differs();
+    WorstCalls kept = new WorstCalls(worst);
+    try (Recording recording = Recording.open(replay);
+        Nereid first = Nereid.open(base);
+        Nereid second = Nereid.open(candidate)) {
+      AnswerSource a = new RuntimeAnswers(first, ModelFile.isAt(base));
+      AnswerSource b = new RuntimeAnswers(second, ModelFile.isAt(candidate));
+      AnswerComparison answers =
+          new ReplayedAnswers(a, b, allowed)
+              .compare(recording.byArrival(), strict ? Optional.empty() : Optional.of(a), kept);
+      if (worstDirectory != null) {
+        kept.write(worstDirectory);
+      }
+      command.commandLine().getOut().println(answers.text());
+      command.commandLine().getOut().flush();
+      return answers.differs();
+    }
   }
 
   private Kind kind(Path path) {
@@ -221,7 +282,7 @@ final class BenchCompareCommand implements Callable<Integer> {
     return null;
   }
 
-  private Side<ServedSide> side(Kind kind, Path path, Path work)
+  private Side<ServedSide> side(Kind kind, Path named, Path path, Path work)
       throws MeasurementException, IOException {
     Path served = (kind == Kind.DISTRIBUTION ? models : path).toAbsolutePath().normalize();
     ServedSide side =
@@ -229,14 +290,7 @@ final class BenchCompareCommand implements Callable<Integer> {
             kind == Kind.DISTRIBUTION ? serverOf(path) : thisServer(),
             served,
             kind == Kind.FILE ? ModelFile.nameAt(path) : "");
-    return new Side<>(path.toString(), side, ids(side, work));
-  }
-
-  /** A file is compared with the other whatever they are called. */
-  private Side<ServedSide> candidate(Kind kind, Side<ServedSide> base, Path work)
-      throws MeasurementException, IOException {
-    Side<ServedSide> own = side(kind, after, work);
-    return kind == Kind.FILE ? new Side<>(own.label(), own.side(), base.ids()) : own;
+    return new Side<>(named.toString(), side, ids(side, work));
   }
 
   private static SortedSet<BenchmarkId> ids(ServedSide side, Path work)

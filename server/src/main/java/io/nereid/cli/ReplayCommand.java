@@ -7,6 +7,7 @@ import io.nereid.perf.Replay;
 import io.nereid.perf.ReplayReport;
 import io.nereid.perf.ServerArguments;
 import io.nereid.recording.RecordedCall;
+import io.nereid.recording.compare.RuntimeAnswers;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -119,7 +120,7 @@ final class ReplayCommand implements Callable<Integer> {
   private static void send(Nereid nereid, RecordedCall call, Consumer<String> ended) {
     InferRequest request = null;
     try {
-      request = RecordedInference.request(nereid.model(call.model()), call);
+      request = RuntimeAnswers.request(nereid.model(call.model()), call);
       if (call.deadlineNs() != 0) {
         request.deadline(Duration.ofNanos(call.deadlineNs()));
       }

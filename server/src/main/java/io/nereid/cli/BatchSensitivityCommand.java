@@ -1,0 +1,128 @@
+package io.nereid.cli;
+
+import io.nereid.Nereid;
+import io.nereid.model.ModelFile;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.perf.ServerArguments;
+import io.nereid.perf.ServerConnection;
+import io.nereid.recording.RecordedCall;
+import io.nereid.recording.Recording;
+import io.nereid.recording.compare.AnswerComparison;
+import io.nereid.recording.compare.AnswerSource;
+import io.nereid.recording.compare.BatchSensitivity;
+import io.nereid.recording.compare.RuntimeAnswers;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code nereid bench batch-sensitivity}: says whether answers depend on their neighbours. */
+@Command(
+    name = "batch-sensitivity",
+    description = {
+      "Say how far a model's answers move with the requests beside them in a batch.",
+      "Recorded requests are sent alone, once more, and in one request with others."
+    },
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    footer = {
+      "",
+      "Examples:",
+      "  nereid bench batch-sensitivity resnet recorded models",
+      "  nereid bench batch-sensitivity minilm recorded -u host:8000 --pad"
+    })
+final class BatchSensitivityCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec command;
+
+  @Parameters(index = "0", paramLabel = "MODEL", description = "The model's name.")
+  private String model;
+
+  @Parameters(index = "1", paramLabel = "DIR", description = "The directory of the recording.")
+  private Path directory;
+
+  @Parameters(
+      index = "2",
+      arity = "0..1",
+      paramLabel = "REPOSITORY",
+      description = "Load the model in this process, in place of a server; or a file NAME.onnx.")
+  private Path repository;
+
+  @Mixin private ServerArguments server;
+
+  @Option(
+      names = "--requests",
+      paramLabel = "N",
+      description = "Requests that are sent at most, by lot; ${DEFAULT-VALUE} by default.")
+  private int requests = BatchSensitivity.Options.DEFAULT.requests();
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description = "Another number, another company; ${DEFAULT-VALUE} by default.")
+  private long seed = BatchSensitivity.Options.DEFAULT.seed();
+
+  @Option(
+      names = "--pad",
+      description =
+          "Requests have company of any length: shorter ones are filled with zeros, as tokenizers"
+              + " do. For models that leave out what a mask says.")
+  private boolean padded;
+
+  @Override
+  public Integer call() throws IOException {
+    if (repository != null && server.isGiven()) {
+      throw Arguments.wrong(command, "a REPOSITORY or -u", "both");
+    }
+    BatchSensitivity.Options options;
+    try {
+      options = new BatchSensitivity.Options(seed, requests, padded);
+    } catch (IllegalArgumentException e) {
+      throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+    try (Recording recording = Recording.open(directory)) {
+      List<RecordedCall> calls =
+          recording.byArrival().stream().filter(call -> call.model().equals(model)).toList();
+      if (calls.isEmpty()) {
+        throw new IllegalArgumentException(
+            "expected requests to model '%s' in %s, there are none".formatted(model, directory));
+      }
+      if (repository == null) {
+        try (ServerConnection connection = RemoteCommand.connect(command, server)) {
+          return measure(calls, new ServedAnswers(connection), options);
+        }
+      }
+      boolean file = ModelFile.isAt(repository);
+      RepositoryOptions.Builder models = RepositoryOptions.builder().repository(repository);
+      if (!file) {
+        models.explicit(model);
+      }
+      try (Nereid nereid = Nereid.open(models.build())) {
+        return measure(calls, new RuntimeAnswers(nereid, file), options);
+      }
+    }
+  }
+
+  private int measure(
+      List<RecordedCall> calls, AnswerSource source, BatchSensitivity.Options options) {
+    long most = source.maxBatchSize(model);
+    AnswerComparison moved = BatchSensitivity.measure(calls, source, options);
+    PrintWriter out = command.commandLine().getOut();
+    out.print(moved.details());
+    if (most < 2) {
+      out.println("The model takes one request at a time: none has company.");
+    } else {
+      out.println(moved.differs() ? "Answers move." : "No answer moves.");
+    }
+    out.flush();
+    return 0;
+  }
+}

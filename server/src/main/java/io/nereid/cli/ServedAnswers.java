@@ -1,0 +1,72 @@
+package io.nereid.cli;
+
+import io.nereid.client.InferRequest;
+import io.nereid.client.InferResponse;
+import io.nereid.client.InferenceException;
+import io.nereid.client.Tensor;
+import io.nereid.perf.ServerConnection;
+import io.nereid.recording.RecordedCall;
+import io.nereid.recording.RecordedTensor;
+import io.nereid.recording.compare.Answer;
+import io.nereid.recording.compare.AnswerSource;
+import io.nereid.types.NereidException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Answers recorded requests by a running server, which chooses the version. For one thread.
+ *
+ * @param server stays the caller's
+ */
+record ServedAnswers(ServerConnection server) implements AnswerSource {
+
+  @Override
+  public Map<String, Answer> answer(RecordedCall call, List<RecordedTensor> inputs) {
+    InferRequest.Builder request = InferRequest.builder(call.model()).id(call.id());
+    call.parameters().forEach((name, value) -> parameter(request, name, value));
+    call.wantedOutputs().forEach(request::output);
+    for (RecordedTensor input : inputs) {
+      long[] shape = input.shape().stream().mapToLong(Long::longValue).toArray();
+      ByteBuffer content = ByteBuffer.wrap(input.bytes());
+      request.input(input.name(), Tensor.of(input.dataType(), content, shape));
+    }
+    return server.ask(
+        "expected an answer of model '" + call.model() + "'",
+        client -> {
+          try (InferResponse response = client.infer(request.build())) {
+            return outputs(response);
+          } catch (InferenceException e) {
+            throw new NereidException(e.code(), e.getMessage(), e);
+          }
+        });
+  }
+
+  private static void parameter(InferRequest.Builder request, String name, Object value) {
+    switch (value) {
+      case Boolean truth -> request.parameter(name, truth);
+      case Long number -> request.parameter(name, number);
+      case Double number -> request.parameter(name, number);
+      default -> request.parameter(name, value.toString());
+    }
+  }
+
+  private static Map<String, Answer> outputs(InferResponse response) {
+    Map<String, Answer> outputs = new LinkedHashMap<>();
+    for (String name : response.outputNames()) {
+      Tensor output = response.output(name);
+      ByteBuffer bytes = output.byteBuffer();
+      ByteBuffer kept = ByteBuffer.allocate(bytes.remaining()).put(bytes).flip();
+      List<Long> shape = Arrays.stream(output.shape()).boxed().toList();
+      outputs.put(name, new Answer(output.dataType(), shape, kept));
+    }
+    return outputs;
+  }
+
+  @Override
+  public long maxBatchSize(String model) {
+    return ServedModels.spec(server, model, "").maxBatchSize();
+  }
+}
