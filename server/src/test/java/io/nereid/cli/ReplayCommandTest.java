@@ -23,6 +23,7 @@ import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -41,6 +42,7 @@ class ReplayCommandTest {
 
   private static final Path MODELS = Path.of("..", "examples", "models");
   private static final int REQUESTS = 40;
+  private static final Duration HOUR = Duration.ofHours(1);
 
   @TempDir private Path directory;
 
@@ -71,6 +73,7 @@ class ReplayCommandTest {
                 .newRequest()
                 .id("ä" + i)
                 .priority(i % 2)
+                .deadline(HOUR)
                 .parameter("number", i)
                 .parameter("text", "täxt")
                 .input("INPUT0", Tensor.ofFloats(values, 1, values.length)));
@@ -157,8 +160,16 @@ class ReplayCommandTest {
       assertEquals(sent.size(), came.size());
       for (int i = 0; i < sent.size(); i++) {
         assertSame(sent.get(i), came.get(i));
+        assertDeadline(sent.get(i), came.get(i), protocol);
       }
     }
+  }
+
+  /** Over HTTP a deadline bounds the time in the queue. */
+  private static void assertDeadline(RecordedCall sent, RecordedCall came, String protocol) {
+    long ns = protocol.equals("http") ? came.timeoutNs() : came.deadlineNs();
+    assertEquals(sent.deadlineNs() != 0, ns != 0);
+    assertEquals(sent.deadlineNs(), ns, HOUR.toNanos() / 2.0);
   }
 
   private static void assertSame(RecordedCall sent, RecordedCall came) {

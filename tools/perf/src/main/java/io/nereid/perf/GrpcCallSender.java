@@ -33,7 +33,7 @@ final class GrpcCallSender extends Sender {
 
   @Override
   void send() {
-    ClientCall<RawMessage, byte[]> call = senders.call(channel);
+    ClientCall<RawMessage, byte[]> call = senders.call(channel, allowedNs());
     call.start(new Answer(), senders.freshHeaders());
     call.request(2); // a second reply would be a fault, and is to be noticed
     call.sendMessage(message);

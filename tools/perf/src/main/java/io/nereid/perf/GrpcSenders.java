@@ -109,8 +109,14 @@ final class GrpcSenders implements LoadRun.Senders {
     }
   }
 
-  ClientCall<RawMessage, byte[]> call(int channel) {
-    return channels.get(channel).newCall(unary, CallOptions.DEFAULT);
+  /** Begins a call that ends after this time; 0: whenever it does. */
+  ClientCall<RawMessage, byte[]> call(int channel, long allowedNs) {
+    CallOptions options = CallOptions.DEFAULT;
+    return channels
+        .get(channel)
+        .newCall(
+            unary,
+            allowedNs == 0 ? options : options.withDeadlineAfter(allowedNs, TimeUnit.NANOSECONDS));
   }
 
   ClientCall<RawMessage, RawMessage.StreamReply> stream(int channel) {

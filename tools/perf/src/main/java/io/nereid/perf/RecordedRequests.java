@@ -132,7 +132,7 @@ final class RecordedRequests implements AutoCloseable {
 
   // ---- Messages --------------------------------------------------------------------------------
 
-  /** The request as it goes over the wire to a server; version and deadline are not sent. */
+  /** The request as it goes over the wire to a server, but for its version. */
   static Encoded encode(Target server, RecordedCall call) {
     List<Tensor> inputs = call.inputs().stream().map(RecordedRequests::tensor).toList();
     Map<String, SharedArea.Place> outputs = new LinkedHashMap<>();
@@ -147,7 +147,8 @@ final class RecordedRequests implements AutoCloseable {
             server.headers(),
             call.model(),
             "");
-    RequestPlan plan = plan(target, call, parameters(call));
+    Map<String, Object> parameters = parameters(call, timeoutNs(target.protocol(), call));
+    RequestPlan plan = plan(target, call, parameters);
     if (target.protocol() == Target.Protocol.GRPC) {
       return GrpcRequestEncoder.encode(plan, new Step(inputs), List.of(), outputs);
     }
@@ -176,13 +177,20 @@ final class RecordedRequests implements AutoCloseable {
         false);
   }
 
-  private static Map<String, Object> parameters(RecordedCall call) {
+  /** HTTP has no deadlines: there they bound the time in the queue, as the server has it, too. */
+  private static long timeoutNs(Target.Protocol protocol, RecordedCall call) {
+    boolean bounded = protocol == Target.Protocol.HTTP && call.deadlineNs() != 0;
+    boolean sooner = call.timeoutNs() == 0 || call.deadlineNs() < call.timeoutNs();
+    return bounded && sooner ? call.deadlineNs() : call.timeoutNs();
+  }
+
+  private static Map<String, Object> parameters(RecordedCall call, long timeoutNs) {
     Map<String, Object> parameters = new LinkedHashMap<>(call.parameters());
     if (call.priority() != 0) {
       parameters.put("priority", (long) call.priority());
     }
-    if (call.timeoutNs() != 0) {
-      parameters.put("timeout", Math.max(1, call.timeoutNs() / 1000));
+    if (timeoutNs != 0) {
+      parameters.put("timeout", Math.max(1, timeoutNs / 1000));
     }
     RecordedCall.Sequence sequence = call.sequence();
     if (sequence.isThere()) {

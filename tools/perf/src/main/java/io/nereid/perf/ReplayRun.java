@@ -187,6 +187,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     }
     flight.lateNs = nowNs - flight.dueNs;
     sender.intend(flight.dueNs);
+    sender.allow(flight.arrival.call().deadlineNs());
     synchronized (lock) {
       flying.put(sender, flight);
     }

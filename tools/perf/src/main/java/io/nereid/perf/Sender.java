@@ -14,6 +14,9 @@ abstract class Sender {
   /** When the request should have been sent; latencies count from here. */
   private long intendedNs;
 
+  /** The time that the request may take; 0: any. */
+  private long allowedNs;
+
   private int rows;
 
   Sender(int index, Tally tally, Requests.Position position) {
@@ -40,6 +43,14 @@ abstract class Sender {
 
   final void intend(long atNs) {
     intendedNs = atNs;
+  }
+
+  final long allowedNs() {
+    return allowedNs;
+  }
+
+  final void allow(long timeNs) {
+    allowedNs = timeNs;
   }
 
   final int rows() {
