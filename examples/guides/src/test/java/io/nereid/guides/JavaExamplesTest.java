@@ -3,6 +3,10 @@ package io.nereid.guides;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.Nereid;
+import io.nereid.recording.Recorder;
+import io.nereid.recording.RecordingOptions;
+import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URL;
@@ -94,7 +98,7 @@ class JavaExamplesTest {
                 "docs/backends.md", 1,
                 "docs/benchmarking.md", 1,
                 "docs/client.md", 4,
-                "docs/embedding.md", 6,
+                "docs/embedding.md", 7,
                 "docs/images.md", 2,
                 "docs/objective.md", 1,
                 "docs/observability.md", 2,
@@ -144,6 +148,33 @@ class JavaExamplesTest {
   void embeddingInTestsOfJUnit() throws Exception {
     JavaExample.of("docs/embedding.md", 5).compileInto(directory);
     placeDigits(Files.createDirectory(directory.resolve("models")).resolve("digits.onnx"));
+    runsAll("DigitsTest", 1);
+  }
+
+  @Test
+  @SuppressWarnings("try") // the recorder is opened to be closed
+  void embeddingInTestsOfRecordings() throws Exception {
+    Path recorded = directory.resolve("recorded");
+    Path models = JavaExample.ROOT.resolve("examples/models");
+    try (Nereid nereid = Nereid.open(models);
+        Recorder recorder =
+            Recorder.start(nereid, RecordingOptions.to(recorded).withOutputs(true));
+        var request = nereid.model("identity_fp32").newRequest();
+        var response = request.input("INPUT0", Tensor.ofFloats(new float[16], 1, 16)).infer()) {
+      recorder.close();
+      assertEquals(1, response.outputNames().size());
+    }
+    Path tolerances = Files.writeString(directory.resolve("tolerances.txt"), "default = 0,0\n");
+    JavaExample.of("docs/embedding.md", 6)
+        .with("\"recorded\"", "\"" + recorded + "\"")
+        .with("\"models\"", "\"" + models + "\"")
+        .with("\"released/models\"", "\"" + models + "\"")
+        .with("\"tolerances.txt\"", "\"" + tolerances + "\"")
+        .compileInto(directory);
+    runsAll("AnswersTest", 2);
+  }
+
+  private void runsAll(String tests, int count) throws Exception {
     var listener = new SummaryGeneratingListener();
     Thread here = Thread.currentThread();
     ClassLoader mine = here.getContextClassLoader();
@@ -152,14 +183,14 @@ class JavaExamplesTest {
       LauncherFactory.create()
           .execute(
               LauncherDiscoveryRequestBuilder.request()
-                  .selectors(DiscoverySelectors.selectClass(loader.loadClass("DigitsTest")))
+                  .selectors(DiscoverySelectors.selectClass(loader.loadClass(tests)))
                   .build(),
               listener);
     } finally {
       here.setContextClassLoader(mine);
     }
-    assertEquals(1, listener.getSummary().getTestsSucceededCount());
     assertEquals(List.of(), listener.getSummary().getFailures());
+    assertEquals(count, listener.getSummary().getTestsSucceededCount());
   }
 
   @Test

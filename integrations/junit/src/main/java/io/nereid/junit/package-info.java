@@ -5,6 +5,8 @@
  *
  * {@snippet class="io.nereid.junit.DigitsTest" region="file"}
  *
+ * <p>{@link io.nereid.junit.ReplayTest} sends a recording to models, and fails when answers differ.
+ *
  * <p>{@link io.nereid.junit.FakeModel} makes a model out of a function of tensors, for code whose
  * real model is large, slow or elsewhere:
  *
