@@ -127,6 +127,7 @@ public final class Console {
         .with("state", ServerJson.word(state))
         .with("started_ms", ManagementFactory.getRuntimeMXBean().getStartTime())
         .with("control_mode", controlMode())
+        .with("recording", state.recording().options().isPresent())
         .with("grants", grants)
         .with("wants", wants)
         .with(

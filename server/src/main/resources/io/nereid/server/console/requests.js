@@ -4,6 +4,7 @@ import {follow} from './api.js';
 import {fill, h, say, svg} from './dom.js';
 import {ago, clock, duration, number} from './format.js';
 import {link} from './names.js';
+import {recording} from './recording.js';
 
 /** What the phases are, in people's words. @type {Record<string, string>} */
 const WORDS = {
@@ -52,7 +53,7 @@ function entry(request, slowest) {
 }
 
 /** @param {import('./main.js').Context} context */
-export function show({root, signal, pulse}) {
+export function show({root, signal, pulse, about}) {
   const title = h('h1', {}, 'The slowest requests');
   const lead = h('p', {className: 'soft'});
   const filter = h('input', {type: 'search', placeholder: 'model', 'data-shortcut': '', oninput: () => draw()});
@@ -75,7 +76,7 @@ export function show({root, signal, pulse}) {
     for (const each of list.querySelectorAll('details')) each.open = open.has(each.dataset.id);
   }
 
-  fill(root, h('div', {className: 'opening'}, title, lead),
+  fill(root, h('div', {className: 'opening'}, title, lead), about.recording && recording(signal),
     h('section', {'aria-label': 'Requests'}, h('div', {className: 'row'}, h('label', {}, 'Find', filter), h('label', {}, failed, 'failed only'), h('label', {}, hold, 'hold still')), list));
   follow('api/requests/events', signal, (event, value) => {
     if (event !== 'requests' || (hold.checked && last)) return;

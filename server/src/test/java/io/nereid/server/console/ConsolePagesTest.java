@@ -278,6 +278,23 @@ class ConsolePagesTest {
   }
 
   @Test
+  void aRecordingIsBegunAndEnded(@TempDir Path models, @TempDir Path recorded) throws IOException {
+    ConsoleModels.echo(models, "echo");
+    try (ConsoleServer server = ConsoleServer.recording(models, recorded)) {
+      browser.open(server.page("#/requests"));
+      browser.awaitText(".recording", "Requests are not recorded: 0 were since the start");
+      browser.awaitText(".recording button", "Record");
+      browser.click(".recording button");
+      browser.awaitText(".recording", "Requests are recorded: ");
+      browser.awaitText(".recording button", "Stop recording");
+      browser.click(".recording button");
+      browser.awaitText(".recording", "Requests are not recorded: ");
+      open("#/requests");
+      browser.await("!document.querySelector('.recording')");
+    }
+  }
+
+  @Test
   void headlineLeadsWithTrouble() {
     open("");
     browser.awaitText("h1", "1 of ");

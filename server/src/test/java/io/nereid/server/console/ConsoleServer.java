@@ -2,6 +2,7 @@ package io.nereid.server.console;
 
 import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.recording.RecordingOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.access.AccessControl;
@@ -26,6 +27,17 @@ final class ConsoleServer implements AutoCloseable {
    * @param tokens the file of tokens, or null where everybody may do everything
    */
   ConsoleServer(Path repository, Path tokens) {
+    this(repository, tokens, ServerOptions.DEFAULT);
+  }
+
+  /** Loads all models, and records requests into a directory when it is told to. */
+  static ConsoleServer recording(Path repository, Path directory) {
+    ServerOptions options =
+        ServerOptions.DEFAULT.withRecording(RecordingOptions.to(directory)).withRecordAtOnce(false);
+    return new ConsoleServer(repository, null, options);
+  }
+
+  private ConsoleServer(Path repository, Path tokens, ServerOptions options) {
     RepositoryOptions models =
         RepositoryOptions.builder()
             .repository(repository)
@@ -38,7 +50,7 @@ final class ConsoleServer implements AutoCloseable {
     }
     server =
         NereidServer.start(
-            ServerOptions.DEFAULT
+            options
                 .withRepository(models)
                 .withHttp(http.withConsole(ConsoleOptions.DEFAULT))
                 .withGrpc(GrpcOptions.DEFAULT.withPort(0))
