@@ -129,7 +129,7 @@ final class BenchCompareCommand implements Callable<Integer> {
       names = "--no-noise-floor",
       description =
           "With --replay: an answer differs even where it moves no further than BEFORE's own do"
-              + " from run to run and with the company in a batch.")
+              + " from run to run.")
   private boolean strict;
 
   @Option(

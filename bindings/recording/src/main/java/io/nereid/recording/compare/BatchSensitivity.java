@@ -192,7 +192,7 @@ public final class BatchSensitivity {
       boolean last = offset + BatchSensitivity.rows(call) == rows;
       List<String> kinds = new ArrayList<>();
       kinds.add("in a batch of %2d or less".formatted(largest));
-      kinds.add((offset == 0 ? "first" : last ? "last" : "inside") + " in its batch");
+      kinds.add((offset == 0 ? "first in" : last ? "last in" : "inside") + " its batch");
       for (int i = 0; i < call.inputs().size(); i++) {
         if (!tail(i).equals(withoutRows(call.inputs().get(i).shape()))) {
           kinds.add("padded");

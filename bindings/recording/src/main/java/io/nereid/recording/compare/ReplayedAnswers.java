@@ -38,18 +38,27 @@ public record ReplayedAnswers(AnswerSource a, AnswerSource b, Map<String, Tolera
     if (noisy.isEmpty() || differing.isEmpty()) {
       return first;
     }
-    AnswerComparison moved =
-        BatchSensitivity.measure(
-            calls.stream()
-                .filter(call ->
-                    differing.stream().anyMatch(output -> output.startsWith(call.model() + "/")))
-                .toList(),
-            noisy.get(),
-            BatchSensitivity.Options.DEFAULT);
+    List<RecordedCall> suspects =
+        calls.stream()
+            .filter(call -> !call.sequence().isThere())
+            .filter(call ->
+                differing.stream().anyMatch(output -> output.startsWith(call.model() + "/")))
+            .toList();
+    AnswerComparison moved = moved(suspects, noisy.get());
     AnswerComparison second = new AnswerComparison(tolerances, BatchSensitivity.noise(moved));
     worst.clear();
     compare(calls, second, worst);
     return second;
+  }
+
+  /** Both sides answer requests alone, but what was recorded may have had company. */
+  private AnswerComparison moved(List<RecordedCall> calls, AnswerSource noisy) {
+    if (a == AnswerSource.RECORDED) {
+      return BatchSensitivity.measure(calls, noisy, BatchSensitivity.Options.DEFAULT);
+    }
+    AnswerComparison moved = new AnswerComparison(Map.of(), Map.of());
+    new ReplayedAnswers(noisy, noisy, Map.of()).compare(calls, moved, new WorstCalls(0));
+    return moved;
   }
 
   private void compare(List<RecordedCall> calls, AnswerComparison into, WorstCalls worst) {
