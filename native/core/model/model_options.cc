@@ -177,7 +177,8 @@ void ReadInstances(const nrd_model_options& options, ModelConfig* config) {
                                  .cores = {each.cores, each.cores + each.core_count},
                                  .numa_node = each.numa_node});
     // The thread is the point of a policy for the host.
-    config->allow_inline = config->allow_inline && each.core_count == 0 && each.numa_node < 0;
+    config->allow_inline = config->allow_inline && each.core_count == 0 && each.numa_node < 0 &&
+                           each.priority != NRD_PRIORITY_IDLE;
   }
 }
 

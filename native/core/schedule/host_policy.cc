@@ -65,9 +65,21 @@ Status TakeMemoryFrom(int32_t node) {
                                  ", which the machine does not have or the process may not use");
 }
 
+// Only this class of threads waits while any other has something to do, however long that is.
+Status YieldToAll() {
+  const sched_param none{};
+  return sched_setscheduler(0, SCHED_IDLE, &none) == 0
+             ? Status()
+             : Status(NRD_FAILED_PRECONDITION,
+                      "cannot let an instance's thread run in idle time alone: " + Reason());
+}
+
 }  // namespace
 
 Status ApplyHostPolicy(const InstanceOptions& options) {
+  if (options.priority == NRD_PRIORITY_IDLE) {
+    NRD_RETURN_IF_ERROR(YieldToAll());
+  }
   if (!options.cores.empty()) {
     NRD_RETURN_IF_ERROR(RunOn(options.cores));
   }

@@ -8,8 +8,8 @@
 namespace nereid {
 
 // Lets the calling thread run on the cores of `options` alone and take memory from its NUMA node,
-// as long as that has some. Fails where there is no such core or node, or where the process may not
-// use it.
+// as long as that has some; with NRD_PRIORITY_IDLE, in time alone that no other thread wants. Fails
+// where there is no such core or node, or where the process may not use it.
 Status ApplyHostPolicy(const InstanceOptions& options);
 
 }  // namespace nereid

@@ -151,6 +151,9 @@ bool RateLimiter::Fits(const Holder& holder) {
 void RateLimiter::Wait(Holder& holder) {
   const auto place = std::upper_bound(
       waiting_.begin(), waiting_.end(), &holder, [](const Holder* left, const Holder* right) {
+        if (left->is_last() != right->is_last()) {
+          return right->is_last();
+        }
         return left->latest_ns_ != right->latest_ns_ ? left->latest_ns_ < right->latest_ns_
                                                      : left->turn_ < right->turn_;
       });
@@ -171,8 +174,10 @@ void RateLimiter::StopWaiting(Holder& holder) {
 }
 
 void RateLimiter::Take(Holder& holder) {
-  turn_ = std::max(turn_, holder.turn_);
-  holder.turn_ += holder.priority_;
+  if (!holder.is_last()) {
+    turn_ = std::max(turn_, holder.turn_);
+    holder.turn_ += holder.priority_;
+  }
   holder.state_ = State::kGranted;
   for (const auto& [resource, count] : holder.needs_) {
     resource->held += count;
@@ -252,7 +257,7 @@ void RateLimiter::Leave(Holder& holder) {
       observer_.Changed(holder);
       break;
     case State::kGranted:
-      holder.turn_ -= holder.priority_;
+      holder.turn_ -= holder.is_last() ? 0 : holder.priority_;
       GiveBack(holder);
       break;
     case State::kExecutes:

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "core/config/resource_count.h"
+#include "nereid/nereid.h"
 
 namespace nereid {
 
@@ -23,7 +24,8 @@ namespace nereid {
 // while gains nothing from that: its turn is never before that of the last execution. A holder that
 // cannot be served yet keeps its claim: later turns get what is free beyond it, so nobody starves.
 //
-// Holders that have to begin by some time come before the others, the earliest first.
+// Holders that have to begin by some time come before the others, the earliest first. Those with
+// NRD_PRIORITY_LAST or _IDLE come after all others, and move no turn.
 class RateLimiter {
  public:
   enum class State {
@@ -54,6 +56,7 @@ class RateLimiter {
 
    private:
     friend class RateLimiter;
+    [[nodiscard]] bool is_last() const { return priority_ >= NRD_PRIORITY_LAST; }
     struct Need {
       Resource* resource;
       uint32_t count;

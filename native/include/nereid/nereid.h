@@ -882,10 +882,16 @@ typedef struct nrd_resource {
 } nrd_resource;
 NRD_ASSERT_SIZE(nrd_resource, 24);
 
+/* Priorities of instances that execute in time that nobody else wants. An instance with _LAST gets
+ * resources when no other instance waits for them. One with _IDLE does too, and its thread, which
+ * executes all of its requests, gets a processor when no other thread wants it. */
+#define NRD_PRIORITY_LAST 0xFFFFFFFEu
+#define NRD_PRIORITY_IDLE 0xFFFFFFFFu
+
 typedef struct nrd_instance_options {
   const nrd_resource* resources; /* what an execution holds */
   uint32_t resource_count;
-  uint32_t priority;     /* who gets resources first; 1 is the most urgent, 0: 1 */
+  uint32_t priority;     /* who gets resources first; 1 is the most urgent, 0: 1; NRD_PRIORITY_* */
   const uint32_t* cores; /* processors that its thread runs on; none: any */
   uint32_t core_count;
   int32_t numa_node; /* that its thread takes memory from; -1: any */

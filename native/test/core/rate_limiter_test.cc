@@ -142,6 +142,37 @@ TEST_CASE("where two wait all the time, priority 2 executes half as often as pri
   CHECK(executions[&holders[2]] == 2000);
 }
 
+TEST_CASE("the last priorities come after all others, and put nobody's turn off") {
+  Nobody nobody;
+  RateLimiter limiter(nobody);
+  std::array<Holder, 4> holders;
+  auto& [often, seldom, last, idle] = holders;
+  REQUIRE(limiter.Add(often, {Some("R1", 1)}, 1).ok());
+  REQUIRE(limiter.Add(seldom, {Some("R1", 1)}, 1000).ok());
+  REQUIRE(limiter.Add(last, {Some("R1", 1)}, NRD_PRIORITY_LAST).ok());
+  REQUIRE(limiter.Add(idle, {Some("R1", 1)}, NRD_PRIORITY_IDLE).ok());
+  REQUIRE(limiter.AcquireOrWait(idle));  // nobody else wants it
+  CHECK_FALSE(limiter.AcquireOrWait(last, 5));
+  CHECK_FALSE(limiter.AcquireOrWait(seldom));
+  CHECK_FALSE(limiter.AcquireOrWait(often));
+  CHECK_FALSE(limiter.AcquireOrWait(idle));
+  REQUIRE(limiter.AcquireOrWait(seldom));  // it came before `often`
+  CHECK_FALSE(limiter.AcquireOrWait(seldom));
+  for (int round = 0; round < 100; ++round) {
+    REQUIRE(limiter.AcquireOrWait(often));
+    REQUIRE(last.state() == State::kWaits);
+  }
+  limiter.Leave(often);
+  REQUIRE(limiter.AcquireOrWait(seldom));
+  limiter.Leave(seldom);
+  REQUIRE(limiter.AcquireOrWait(last));
+  CHECK_FALSE(limiter.AcquireOrWait(often));
+  limiter.Leave(last);
+  REQUIRE(limiter.AcquireOrWait(often));
+  limiter.Leave(often);
+  CHECK(idle.state() == State::kGranted);
+}
+
 TEST_CASE("who comes late, or was idle, owes nothing and is owed nothing") {
   Nobody nobody;
   RateLimiter limiter(nobody);
