@@ -360,22 +360,26 @@ class RecorderTest {
     assertThrows(IllegalArgumentException.class, () -> options().withMemory(1));
   }
 
-  /** A segment cut anywhere has the requests before the cut, and none that was not sent. */
   @Test
-  void refusesASecondRecorderAndGoesOn() throws IOException {
+  void severalRecordersRecordSideBySide() throws IOException {
     Model model = load("m");
     RecordingOptions other = RecordingOptions.to(directory.resolve("other"));
     try (Recorder recorder = Recorder.start(nereid, options())) {
-      NereidException refusal =
-          assertThrows(NereidException.class, () -> Recorder.start(nereid, other));
-      assertEquals(StatusCode.FAILED_PRECONDITION, refusal.code());
-      assertTrue(refusal.getMessage().contains("a recorder to " + directory), refusal::getMessage);
-      send(model, "recorded", 1);
+      send(model, "one", 1);
+      try (Recorder second = Recorder.start(nereid, other)) {
+        send(model, "both", 2);
+      }
+      send(model, "one again", 3);
     }
-    assertEquals(List.of("recorded"), read().stream().map(RecordedCall::id).toList());
-    Recorder.start(nereid, other).close();
+    assertEquals(
+        List.of("one", "both", "one again"), read().stream().map(RecordedCall::id).toList());
+    try (Recording recording = Recording.open(other.directory())) {
+      assertEquals("both", recording.next().id());
+      assertEquals(null, recording.next());
+    }
   }
 
+  /** A segment cut anywhere has the requests before the cut, and none that was not sent. */
   @Test
   void readsUpToTheLastWholeRecord() throws IOException {
     Model model = load("identity");

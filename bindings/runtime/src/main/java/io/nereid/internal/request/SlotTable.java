@@ -5,8 +5,6 @@ import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.RequestUpcalls;
 import io.nereid.model.RequestObserver;
 import io.nereid.model.TracedActivity;
-import io.nereid.types.NereidException;
-import io.nereid.types.StatusCode;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Set;
@@ -66,14 +64,10 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     return observer;
   }
 
-  /** Sets the observer, and returns a task that removes it; fails if there is one already. */
+  /** Adds an observer, and returns a task that removes it. */
   public Runnable observe(RequestObserver one) {
-    if (!observer.compareAndSet(null, one)) {
-      throw new NereidException(
-          StatusCode.FAILED_PRECONDITION,
-          "requests are observed already, by %s: end that first".formatted(observer.get()));
-    }
-    return () -> observer.compareAndSet(one, null);
+    observer.updateAndGet(now -> ObserverGroup.with(now, one));
+    return () -> observer.updateAndGet(now -> ObserverGroup.without(now, one));
   }
 
   /** The slot with this id, or null. */
