@@ -19,6 +19,7 @@ import io.nereid.statistics.MemoryUsage;
 import io.nereid.statistics.ModelStatistics;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -172,6 +173,25 @@ public final class Model implements AutoCloseable {
   /** A sequence of requests; the id is not {@link SequenceId#NONE}. */
   public Sequence sequence(SequenceId id) {
     return new Sequence(this, id);
+  }
+
+  /**
+   * The version of the model whose requests it gets copies of, if it is a shadow: it then gets no
+   * requests that name no version, and executes in time that nobody else wants. A parameter {@code
+   * shadow_of} of its specification says so, and {@code nereid-recording} makes the copies.
+   */
+  public OptionalLong shadowOf() {
+    long primary = entry.shadowOf();
+    return primary == 0 ? OptionalLong.empty() : OptionalLong.of(primary);
+  }
+
+  /**
+   * Lets requests that name no version go to this version, which must take requests, and not to
+   * higher ones that there are now; until it is unloaded. A shadow is loaded anew for that, and is
+   * none any more. The version that got them before serves until then, and stays loaded.
+   */
+  public void promote() {
+    lifecycle.promote(entry);
   }
 
   /** True if its requests may belong to sequences: its own, or those of an ensemble's steps. */

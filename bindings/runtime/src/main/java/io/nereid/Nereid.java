@@ -274,8 +274,8 @@ public final class Nereid implements AutoCloseable {
   }
 
   /**
-   * Lets the observer hear of its requests until the task that is returned has run; fails with
-   * {@link StatusCode#FAILED_PRECONDITION} if another observer hears of them.
+   * Lets the observer hear of its requests until the task that is returned has run, as others may.
+   * Nobody hears of requests to a shadow ({@link Model#shadowOf}).
    */
   public Runnable observeRequests(RequestObserver observer) {
     return runtime.slots().observe(Checks.notNull(observer, "observer"));

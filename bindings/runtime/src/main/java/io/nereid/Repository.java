@@ -95,6 +95,7 @@ public final class Repository {
     SortedMap<String, List<Path>> found = names.find();
     names.warnOfUnknown("objective", found, options.objectives().keySet());
     names.warnOfUnknown("isolation", found, options.isolations().keySet());
+    names.warnOfUnknown("option --shadow", found, options.shadows().keySet());
     SortedMap<String, List<Path>> wanted = new TreeMap<>();
     if (all) {
       wanted.putAll(found);

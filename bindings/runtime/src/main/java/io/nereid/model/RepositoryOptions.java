@@ -28,6 +28,7 @@ import java.util.Map;
  * @param listeners hear of the models from the start
  * @param objectives of models by their names, in place of what their configurations say
  * @param isolations of models by their names, in the same way; {@code *} names all others
+ * @param shadows of models by their names, in the same way, such as {@code 3=2}
  * @param store what models come through on their way from the directories, some of which are its
  *     own
  */
@@ -45,6 +46,7 @@ public record RepositoryOptions(
     List<LifecycleListener> listeners,
     Map<String, Objective> objectives,
     Map<String, String> isolations,
+    Map<String, String> shadows,
     ModelStore store) {
 
   /** When models are loaded. */
@@ -83,6 +85,7 @@ public record RepositoryOptions(
     listeners = List.copyOf(Checks.notNull(listeners, "listeners"));
     objectives = Map.copyOf(Checks.notNull(objectives, "objectives"));
     isolations = Map.copyOf(Checks.notNull(isolations, "isolations"));
+    shadows = Map.copyOf(Checks.notNull(shadows, "shadows"));
     Checks.notNull(store, "store");
   }
 
@@ -98,6 +101,7 @@ public record RepositoryOptions(
     private final List<LifecycleListener> listeners = new ArrayList<>();
     private final Map<String, Objective> objectives = new HashMap<>();
     private final Map<String, String> isolations = new HashMap<>();
+    private final Map<String, String> shadows = new HashMap<>();
     private ControlMode controlMode = ControlMode.NONE;
     private Duration pollInterval = Duration.ofSeconds(15);
     private boolean autoComplete = true;
@@ -212,6 +216,17 @@ public record RepositoryOptions(
     }
 
     /**
+     * Loads a version of a model as the shadow of another one, whatever its configuration says
+     * ({@link io.nereid.Model#shadowOf}); both are loaded, whatever the version policy says.
+     */
+    public Builder shadow(String model, long version, long primary) {
+      Checks.positive(version, "version");
+      Checks.positive(primary, "primary");
+      shadows.put(Checks.notNull(model, "model"), version + "=" + primary);
+      return this;
+    }
+
+    /**
      * Adds the repositories of a store, and has all models come through it. The {@link
      * io.nereid.Nereid} that is made with these options closes it.
      */
@@ -240,6 +255,7 @@ public record RepositoryOptions(
           listeners,
           objectives,
           isolations,
+          shadows,
           store);
     }
   }

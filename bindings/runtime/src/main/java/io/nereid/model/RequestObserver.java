@@ -6,8 +6,9 @@ import io.nereid.types.StatusCode;
 
 /**
  * Hears of requests that programs send, such as to make spans of them. One observer is installed
- * for the whole process, and one for each runtime ({@link io.nereid.Nereid#observeRequests});
- * without them a request pays a look at two fields.
+ * for the whole process, and any number for each runtime ({@link
+ * io.nereid.Nereid#observeRequests}); without them a request pays a look at two fields. No observer
+ * hears of requests to a shadow ({@link io.nereid.Model#shadowOf}).
  */
 @FunctionalInterface
 public interface RequestObserver {

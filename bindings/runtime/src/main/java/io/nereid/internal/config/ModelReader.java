@@ -104,7 +104,10 @@ public final class ModelReader {
       return new ModelReader(moved, options.withAgents(ReadOptions.Agents.NONE), warnings)
           .versions();
     }
-    NavigableSet<Long> versions = selectVersions(files.name(), root, there);
+    NavigableSet<Long> versions = new TreeSet<>(selectVersions(files.name(), root, there));
+    versions.addAll(
+        ParameterReader.shadowVersions(
+            ParameterReader.withOptions(root, options, files.name()), there));
     FieldRules.check(root, backend(root, versions.last()), warnings);
     List<ModelDraft> models = new ArrayList<>();
     for (long version : versions) {

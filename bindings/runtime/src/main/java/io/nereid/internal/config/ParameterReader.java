@@ -14,6 +14,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Reads what a backend is given as parameters: {@code parameters}, some of which are Nereid's own,
@@ -40,6 +42,12 @@ final class ParameterReader {
 
   private static final String PLACES = "none|process(:.+)?";
 
+  /** Names the version whose requests another one gets copies of, as VERSION=PRIMARY or PRIMARY. */
+  static final String SHADOW = "shadow_of";
+
+  private static final Pattern SHADOW_FORM =
+      Pattern.compile("(?:([1-9][0-9]{0,17})=)?([1-9][0-9]{0,17})");
+
   /** The place of the objective's value in a configuration. */
   static final String OBJECTIVE_PATH = path(OBJECTIVE);
 
@@ -54,13 +62,15 @@ final class ParameterReader {
   private static final String BATCH_STRATEGY = "TRITON_BATCH_STRATEGY_PATH";
 
   private final ModelSpec.Builder spec;
+  private final long version;
 
-  private ParameterReader(ModelSpec.Builder spec) {
+  private ParameterReader(ModelSpec.Builder spec, long version) {
     this.spec = spec;
+    this.version = version;
   }
 
-  static void read(ConfigNode root, ModelSpec.Builder spec) {
-    ParameterReader reader = new ParameterReader(spec);
+  static void read(ConfigNode root, ModelSpec.Builder spec, long version) {
+    ParameterReader reader = new ParameterReader(spec, version);
     for (ConfigNode node : root.children(ModelConfig.PARAMETERS_FIELD_NUMBER)) {
       String value = node.entryValue().as(ModelParameter.class).getStringValue();
       reader.read(node, node.key(), value);
@@ -86,6 +96,7 @@ final class ParameterReader {
       case BATCHER -> readBatcher(node, value);
       case OBJECTIVE -> readObjective(node, value);
       case ISOLATION -> readIsolation(node, value);
+      case SHADOW -> readShadow(node, value);
       default -> {
         if (key.startsWith(MEDIA_PREFIX)) {
           checkMedia(node, key, value);
@@ -138,12 +149,59 @@ final class ParameterReader {
     spec.isolation(value);
   }
 
+  /** A specification has the parameter if it is a shadow's, with the version that it follows. */
+  private void readShadow(ConfigNode node, String value) {
+    Matcher form = shadowForm(node, value);
+    long primary = Long.parseLong(form.group(2));
+    long shadow = form.group(1) == null ? 0 : Long.parseLong(form.group(1));
+    if (shadow == 0 ? version > primary : version == shadow) {
+      spec.parameter(SHADOW, form.group(2));
+    }
+  }
+
+  private static Matcher shadowForm(ConfigNode node, String value) {
+    Matcher form = SHADOW_FORM.matcher(value);
+    if (!form.matches() || form.group(2).equals(form.group(1))) {
+      throw node.invalid(
+          ("expected %s \"2\", for all versions above 2, or \"3=2\", where version 3 gets copies of"
+                  + " the requests to version 2, got \"%s\"")
+              .formatted(SHADOW, value));
+    }
+    return form;
+  }
+
+  /** The versions that {@link #SHADOW} names, each of which must be there; none without it. */
+  static Set<Long> shadowVersions(ConfigNode root, Set<Long> there) {
+    Set<Long> named = new HashSet<>();
+    for (ConfigNode node : root.children(ModelConfig.PARAMETERS_FIELD_NUMBER)) {
+      if (node.key().equals(SHADOW)) {
+        String value = node.entryValue().as(ModelParameter.class).getStringValue();
+        Matcher form = shadowForm(node, value);
+        for (String one :
+            form.group(1) == null
+                ? List.of(form.group(2))
+                : List.of(form.group(1), form.group(2))) {
+          if (!there.contains(Long.parseLong(one))) {
+            throw node.invalid(
+                "expected %s to name versions of the model, which has %s, got \"%s\""
+                    .formatted(SHADOW, there, value));
+          }
+          named.add(Long.parseLong(one));
+        }
+      }
+    }
+    return named;
+  }
+
   /** Returns the configuration of a model with what the options say in place of its own. */
   static ConfigNode withOptions(ConfigNode root, ReadOptions options, String model) {
     ConfigNode changed = root;
     Objective objective = options.objectives().get(model);
     if (objective != null) {
       changed = with(changed, OBJECTIVE, objective.text());
+    }
+    if (options.shadows().containsKey(model)) {
+      changed = with(changed, SHADOW, options.shadows().get(model));
     }
     String isolation = options.isolation(model);
     // An ensemble has no backend, so it is not among all; the models of its steps are.
@@ -169,12 +227,17 @@ final class ParameterReader {
     if (options.isolation(model) != null) {
       paths.add(path(ISOLATION));
     }
+    if (options.shadows().containsKey(model)) {
+      paths.add(path(SHADOW));
+    }
     return paths;
   }
 
   /** The option of the command line that sets the value at a path. */
   static String option(String path) {
-    return path.equals(OBJECTIVE_PATH) ? "--objective" : "--isolation";
+    return path.equals(OBJECTIVE_PATH)
+        ? "--objective"
+        : path.equals(path(SHADOW)) ? "--shadow" : "--isolation";
   }
 
   private static String path(String parameter) {
@@ -235,7 +298,7 @@ final class ParameterReader {
    * @param onProcessor whether the backend runs on the processor alone
    */
   static void readOptimization(ConfigNode root, ModelSpec.Builder spec, boolean onProcessor) {
-    ParameterReader reader = new ParameterReader(spec);
+    ParameterReader reader = new ParameterReader(spec, 0);
     ModelOptimizationPolicy config = root.as(ModelConfig.class).getOptimization();
     reader.readGraph(config);
     if (!onProcessor) {

@@ -23,6 +23,7 @@ import java.util.function.Function;
  * @param override a configuration in JSON that is used in place of the directory's
  * @param objectives of models by their names, in place of what configurations say
  * @param isolations of models by their names, in the same way; {@code *} names all others
+ * @param shadows of models by their names, in the same way: a version and the one that it follows
  */
 public record ReadOptions(
     boolean autoComplete,
@@ -33,7 +34,8 @@ public record ReadOptions(
     Agents agents,
     Optional<String> override,
     Map<String, Objective> objectives,
-    Map<String, String> isolations) {
+    Map<String, String> isolations,
+    Map<String, String> shadows) {
 
   /** The options that Triton has by default. */
   public static final ReadOptions DEFAULT = new ReadOptions(true, 4, Optional.empty());
@@ -47,6 +49,7 @@ public record ReadOptions(
     Objects.requireNonNull(override);
     objectives = Map.copyOf(objectives);
     isolations = Map.copyOf(isolations);
+    shadows = Map.copyOf(shadows);
   }
 
   /** Options with {@code config.pbtxt}, names that all models have in common, and no plug-ins. */
@@ -59,6 +62,7 @@ public record ReadOptions(
         Plugins.NONE,
         Agents.NONE,
         override,
+        Map.of(),
         Map.of(),
         Map.of());
   }
@@ -79,7 +83,8 @@ public record ReadOptions(
         agents,
         override,
         options.objectives(),
-        options.isolations());
+        options.isolations(),
+        options.shadows());
   }
 
   /** The isolation of a model, in place of what its configuration says; null: it keeps its own. */
@@ -98,7 +103,8 @@ public record ReadOptions(
         others,
         override,
         objectives,
-        isolations);
+        isolations,
+        shadows);
   }
 
   /** Finds the model that a step of an ensemble means. */

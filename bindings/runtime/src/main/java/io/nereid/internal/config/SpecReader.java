@@ -121,7 +121,7 @@ final class SpecReader {
   private ModelSpec.Builder start() {
     ModelSpec.Builder spec =
         ModelSpec.builder(files.name()).version(version).backend(backend.name());
-    ParameterReader.read(root, spec);
+    ParameterReader.read(root, spec, version);
     if (config.hasEnsembleScheduling()) {
       return spec.ensemble(EnsembleReader.read(root, files.directory(), steps));
     }

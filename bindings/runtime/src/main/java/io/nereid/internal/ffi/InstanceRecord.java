@@ -15,9 +15,16 @@ import java.util.List;
  * The resources that an execution of an instance holds, and the place where the instance's thread
  * runs.
  *
- * @param priority who gets resources first; 1 is the most urgent
+ * @param priority who gets resources first; 1 is the most urgent, {@link #LAST} and {@link #IDLE}
+ *     come after all others
  */
 public record InstanceRecord(List<ResourceCount> resources, int priority, HostPolicy hostPolicy) {
+
+  /** The priority of an instance that gets resources when no other one waits for them. */
+  public static final int LAST = -2;
+
+  /** The same, whose thread moreover gets a processor when no other thread wants it. */
+  public static final int IDLE = -1;
 
   static final StructLayout LAYOUT =
       Memory.struct(

@@ -17,26 +17,32 @@ final class InstanceOptions {
 
   private InstanceOptions() {}
 
-  /** One for each placement; none when nothing is special about any. */
+  /**
+   * One for each placement; none when nothing is special about any.
+   *
+   * @param priority in place of that of their groups; 0: they keep it
+   */
   static List<InstanceRecord> of(
-      List<InstancePlacement> placements, NativeRuntime.Settings settings) {
+      List<InstancePlacement> placements, NativeRuntime.Settings settings, int priority) {
     List<InstanceRecord> instances =
-        placements.stream().map(placement -> of(placement, settings)).toList();
+        placements.stream().map(placement -> of(placement, settings, priority)).toList();
     boolean special =
-        instances.stream()
-            .anyMatch(
-                each -> !each.resources().isEmpty() || !each.hostPolicy().equals(HostPolicy.NONE));
+        priority != 0
+            || instances.stream()
+                .anyMatch(each ->
+                    !each.resources().isEmpty() || !each.hostPolicy().equals(HostPolicy.NONE));
     return special ? instances : List.of();
   }
 
-  private static InstanceRecord of(InstancePlacement placement, NativeRuntime.Settings settings) {
+  private static InstanceRecord of(
+      InstancePlacement placement, NativeRuntime.Settings settings, int priority) {
     InstanceGroup.RateLimiter limiter = placement.group().rateLimiter();
     List<ResourceCount> resources =
         settings.rateLimit()
             ? limiter.resources().stream().map(each -> resource(each, placement)).toList()
             : List.of();
     HostPolicy policy = settings.hostPolicies().getOrDefault(policy(placement), HostPolicy.NONE);
-    return new InstanceRecord(resources, limiter.priority(), policy);
+    return new InstanceRecord(resources, priority == 0 ? limiter.priority() : priority, policy);
   }
 
   /** The processor counts as device 0, as it does in Triton. */

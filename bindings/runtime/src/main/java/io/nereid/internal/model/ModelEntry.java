@@ -39,6 +39,9 @@ public final class ModelEntry {
   private volatile RuntimeException failure; // of the last load
   private volatile ModelDraft attempted; // what was loaded last, whether it worked or not
   private volatile ModelDraft served; // what the last load that worked was made of
+  private volatile long shadowOf; // what takes its requests now is the shadow of; 0: of none
+  private volatile boolean passedOver; // a lower version was promoted
+  private volatile boolean promoted; // its next load is no shadow's, whatever its draft says
   private volatile Object face;
 
   ModelEntry(ModelId id, long version) {
@@ -144,12 +147,27 @@ public final class ModelEntry {
     return Optional.ofNullable(latest);
   }
 
-  /** The costs of executions that the last working load has learned, for the next one. */
-  List<ObjectiveStatistics.Cost> learned() {
+  /**
+   * The version whose requests it gets copies of ({@link #takesAny} is false then); 0: it is no
+   * shadow.
+   */
+  public long shadowOf() {
+    return shadowOf;
+  }
+
+  /** True if requests that name no version may go to it. */
+  boolean takesAny() {
+    return shadowOf == 0 && !passedOver;
+  }
+
+  /** The terms of its next load. */
+  LoadTerms terms() {
     LoadedModel last = latest;
-    return last == null || last.spec().objective().isEmpty()
-        ? List.of()
-        : last.statistics().objective().map(ObjectiveStatistics::costs).orElse(List.of());
+    return new LoadTerms(
+        last == null || last.spec().objective().isEmpty()
+            ? List.of()
+            : last.statistics().objective().map(ObjectiveStatistics::costs).orElse(List.of()),
+        promoted);
   }
 
   /**
@@ -267,6 +285,7 @@ public final class ModelEntry {
     }
     failure = null;
     served = draft;
+    shadowOf = new LoadTerms(List.of(), promoted).primary(loaded.spec());
     latest = loaded;
     current = loaded;
     state.set(ModelState.READY);
@@ -275,6 +294,7 @@ public final class ModelEntry {
   /** The model could not be loaded; the load that took requests before goes on. */
   void fail(RuntimeException cause) {
     failure = cause;
+    promoted &= shadowOf == 0;
     if (current == null) {
       state.set(ModelState.FAILED);
     }
@@ -300,7 +320,23 @@ public final class ModelEntry {
     failure = why;
     state.set(now);
     current = null;
+    promoted = false;
+    passedOver = false;
     return left;
+  }
+
+  /**
+   * From its next load on it is no shadow, unless that fails. Returns what it is loaded from now.
+   * Called without the lock.
+   */
+  ModelDraft promote() {
+    promoted = true;
+    return served;
+  }
+
+  /** Requests that name no version pass it over, or do so no more. Called without the lock. */
+  void passOver(boolean now) {
+    passedOver = now;
   }
 
   /** The model was not loaded, and nobody waits for it any more. */

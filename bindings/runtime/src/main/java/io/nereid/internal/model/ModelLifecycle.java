@@ -149,6 +149,31 @@ public final class ModelLifecycle {
     }
   }
 
+  /**
+   * Lets requests that name no version go to this one, though there may be higher ones. A shadow is
+   * loaded anew for that, since its threads cannot get their priority back; until it is ready all
+   * stays as it is.
+   */
+  public void promote(ModelEntry entry) {
+    open.readLock().lock();
+    try {
+      checkOpen();
+      if (entry.current() == null) {
+        throw entry.notReady();
+      }
+      if (entry.shadowOf() != 0) {
+        load(entry, entry.promote());
+      }
+      entry.passOver(false);
+      models
+          .versions(entry.id().key())
+          .forEach(one -> one.passOver(one.version() > entry.version()));
+      follow(entry, Checks.deadlineNs(drainTimeout));
+    } finally {
+      open.readLock().unlock();
+    }
+  }
+
   /** Loads the draft, with the entry's lock held. Returns the load that it replaced; null: none. */
   private LoadedModel replace(ModelEntry entry, ModelDraft draft) {
     LoadedModel old = entry.begin(draft);
@@ -177,7 +202,7 @@ public final class ModelLifecycle {
 
   private LoadedModel publish(ModelEntry entry, ModelDraft draft) {
     if (draft.ensemble().isEmpty()) {
-      LoadedModel loaded = loader.load(draft, List.of(), entry.learned());
+      LoadedModel loaded = loader.load(draft, List.of(), entry.terms());
       entry.publish(draft, loaded);
       return loaded;
     }
@@ -187,7 +212,7 @@ public final class ModelLifecycle {
       List<Ensemble.Step> steps = draft.ensemble().get().steps();
       EnsembleGraph.checkAcyclic(entry.id(), steps, models::current);
       steps.forEach(step -> used.add(models.use(step)));
-      LoadedModel loaded = loader.load(draft, used, List.of());
+      LoadedModel loaded = loader.load(draft, used, entry.terms());
       used.clear(); // it gives them back itself
       entry.publish(draft, loaded);
       return loaded;

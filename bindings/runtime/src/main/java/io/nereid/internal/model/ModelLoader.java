@@ -23,7 +23,6 @@ import io.nereid.model.InstancePlacement;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelSignature;
 import io.nereid.model.ModelSpec;
-import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
@@ -94,50 +93,52 @@ public final class ModelLoader {
    *
    * @param steps what it uses as an ensemble, in the order of its steps; once it is loaded, they
    *     are given back with it
-   * @param learned what an earlier load learned of the cost of executions
+   * @param terms what the draft does not say
    */
-  LoadedModel load(
-      ModelDraft draft, List<LoadedModel> steps, List<ObjectiveStatistics.Cost> learned) {
+  LoadedModel load(ModelDraft draft, List<LoadedModel> steps, LoadTerms terms) {
     long startNs = System.nanoTime();
     LoadedModel loaded =
         switch (draft) {
-          case PluginDraft plugin -> new PluginLoader(runtime, plugins, learned).load(plugin);
-          case ModelDraft.Partial partial -> complete(partial, steps, learned);
-          default -> open(draft.complete(Optional.empty()), null, steps, learned);
+          case PluginDraft plugin -> new PluginLoader(runtime, plugins, terms).load(plugin);
+          case ModelDraft.Partial partial -> complete(partial, steps, terms);
+          default -> open(draft.complete(Optional.empty()), null, steps, terms);
         };
+    if (terms.primary(loaded.spec()) != 0) {
+      loaded.slots().hide();
+    }
     return warmUp(loaded, draft.times(), startNs);
   }
 
   private LoadedModel complete(
-      ModelDraft.Partial partial, List<LoadedModel> steps, List<ObjectiveStatistics.Cost> learned) {
+      ModelDraft.Partial partial, List<LoadedModel> steps, LoadTerms terms) {
     ModelSpec opening = partial.opening();
     Optional<Backend> javaBackend = BackendFinder.find(opening, plugins.search());
     if (javaBackend.isPresent()) {
       Isolation.refuse(opening, "a model of a backend in Java");
       try {
         Optional<ModelSignature> told = describe(javaBackend.get(), opening);
-        return open(partial.complete(told), null, steps, learned);
+        return open(partial.complete(told), null, steps, terms);
       } finally {
         javaBackend.get().loadEnded(opening);
       }
     }
-    try (SourceHandle source = openSource(opening)) {
-      return open(partial.complete(source.signature()), source, steps, learned);
+    try (SourceHandle source = openSource(opening, terms)) {
+      return open(partial.complete(source.signature()), source, steps, terms);
     }
   }
 
   /** Has a backend of the core open a model whose configuration leaves things out. */
-  private SourceHandle openSource(ModelSpec opening) {
+  private SourceHandle openSource(ModelSpec opening, LoadTerms terms) {
     try (Arena arena = Arena.ofConfined()) {
       BackendRecord backend = BackendFinder.ofCore(arena, runtime, opening);
       ModelOptionsRecord options =
-          ModelOptionsRecord.write(arena, opening, 1, backend, coreParameters(opening));
+          ModelOptionsRecord.write(arena, opening, 1, backend, coreParameters(opening, terms));
       return runtime.use(handle -> SourceHandle.open(handle, options));
     }
   }
 
   /** The parameters for a backend of the core, with what it has to know of this process. */
-  private Map<String, String> coreParameters(ModelSpec spec) {
+  private Map<String, String> coreParameters(ModelSpec spec, LoadTerms terms) {
     Map<String, String> parameters = new HashMap<>(spec.parameters());
     if (parameters.containsKey(Isolation.PARAMETER)) {
       Isolation.addParameters(runtime, spec, parameters);
@@ -145,6 +146,7 @@ public final class ModelLoader {
     if (!spec.backendName().equals(ONNXRUNTIME)) {
       return parameters;
     }
+    terms.addParameters(spec, parameters);
     parameters.computeIfAbsent(
         ONNXRUNTIME_PATH,
         key -> LibraryFiles.onnxruntime(runtime.settings().onnxruntimePath()).toString());
@@ -183,15 +185,13 @@ public final class ModelLoader {
   }
 
   private LoadedModel open(
-      ModelDraft.Whole draft,
-      SourceHandle source,
-      List<LoadedModel> steps,
-      List<ObjectiveStatistics.Cost> learned) {
+      ModelDraft.Whole draft, SourceHandle source, List<LoadedModel> steps, LoadTerms terms) {
     ModelSpec spec = draft.spec();
+    terms.check(spec);
     warnOfCache(runtime, plugins, spec);
     return spec.ensemble().isPresent()
         ? openEnsemble(draft, steps)
-        : openBackend(draft, source, learned);
+        : openBackend(draft, source, terms);
   }
 
   static void warnOfCache(NativeRuntime runtime, PluginRuntime plugins, ModelSpec spec) {
@@ -233,8 +233,7 @@ public final class ModelLoader {
     }
   }
 
-  private LoadedModel openBackend(
-      ModelDraft.Whole draft, SourceHandle source, List<ObjectiveStatistics.Cost> learned) {
+  private LoadedModel openBackend(ModelDraft.Whole draft, SourceHandle source, LoadTerms terms) {
     ModelSpec spec = draft.spec();
     Signature signature = new Signature(spec);
     Optional<Backend> javaBackend = BackendFinder.find(spec, plugins.search());
@@ -262,12 +261,13 @@ public final class ModelLoader {
               .map(backend -> JavaBackends.record(arena, number, backend))
               .orElseGet(() -> BackendFinder.ofCore(arena, runtime, spec));
       Map<String, String> parameters =
-          javaBackend.isPresent() ? spec.parameters() : coreParameters(spec);
+          javaBackend.isPresent() ? spec.parameters() : coreParameters(spec, terms);
       ModelOptionsRecord options =
           ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
-      options.instances(InstanceOptions.of(placements, runtime.settings()));
+      int priority = terms.priority(spec, javaBackend.isPresent());
+      options.instances(InstanceOptions.of(placements, runtime.settings(), priority));
       options.batcher(batcher);
-      ObjectiveOptions.add(options, spec, placements, learned);
+      ObjectiveOptions.add(options, spec, placements, terms.learned());
       ModelHandle handle = loadBackend(options, source, number);
       int tensorDevice =
           javaBackend

@@ -86,16 +86,17 @@ public final class ModelTable {
     return null;
   }
 
-  /** The highest version that is ready. */
+  /** The highest version that is ready, but for shadows and versions that are passed over. */
   public ModelEntry ready(String name) {
     ModelEntry[] models = known(name);
     ModelEntry notReady = null; // the highest version that could be
     for (ModelEntry model : models) {
       ModelState state = model.state();
       if (state == ModelState.READY) {
-        return model;
-      }
-      if (state != ModelState.UNLOADED && notReady == null) {
+        if (model.takesAny()) {
+          return model;
+        }
+      } else if (state != ModelState.UNLOADED && notReady == null) {
         notReady = model;
       }
     }
@@ -139,7 +140,10 @@ public final class ModelTable {
   public LoadedModel current(Ensemble.Step step) {
     ModelEntry[] models = versions.getOrDefault(step.model(), new ModelEntry[0]);
     for (ModelEntry model : models) {
-      boolean meant = step.version().isEmpty() || step.version().getAsLong() == model.version();
+      boolean meant =
+          step.version().isEmpty()
+              ? model.takesAny()
+              : step.version().getAsLong() == model.version();
       LoadedModel current = meant ? model.current() : null;
       if (current != null) {
         return current;

@@ -17,7 +17,6 @@ import io.nereid.internal.request.Signature;
 import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelSpec;
-import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
@@ -40,7 +39,7 @@ final class PluginLoader {
 
   private final NativeRuntime runtime;
   private final PluginRuntime plugins;
-  private final List<ObjectiveStatistics.Cost> learned; // by an earlier load
+  private final LoadTerms terms;
 
   /**
    * The draft that the backend completes while it opens the model. Written by the thread on which
@@ -48,11 +47,10 @@ final class PluginLoader {
    */
   private volatile PluginDraft draft;
 
-  PluginLoader(
-      NativeRuntime runtime, PluginRuntime plugins, List<ObjectiveStatistics.Cost> learned) {
+  PluginLoader(NativeRuntime runtime, PluginRuntime plugins, LoadTerms terms) {
     this.runtime = runtime;
     this.plugins = plugins;
-    this.learned = learned;
+    this.terms = terms;
   }
 
   LoadedModel load(PluginDraft read) {
@@ -125,6 +123,7 @@ final class PluginLoader {
       SourceHandle source) {
     ModelDraft.Whole whole = draft.complete(Optional.empty());
     ModelSpec spec = whole.spec();
+    terms.check(spec);
     ModelLoader.warnOfCache(runtime, plugins, spec);
     Signature signature = new Signature(spec, true);
     List<Integer> gpus = load.gpus();
@@ -142,8 +141,9 @@ final class PluginLoader {
     parameters.put("nereid.config", draft.json());
     ModelOptionsRecord options =
         ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
-    options.instances(InstanceOptions.of(placements, runtime.settings()));
-    ObjectiveOptions.add(options, spec, placements, learned);
+    options.instances(
+        InstanceOptions.of(placements, runtime.settings(), terms.priority(spec, false)));
+    ObjectiveOptions.add(options, spec, placements, terms.learned());
     long batcher =
         BackendFinder.findBatcher(spec)
             .map(found -> JavaBatcher.add(found, signature, runtime.slots()))

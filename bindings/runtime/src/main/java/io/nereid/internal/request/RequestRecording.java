@@ -25,7 +25,7 @@ final class RequestRecording {
 
   private final ModelSpec model;
   private final PoolMemory memory;
-  private final AtomicReference<RequestObserver> observer;
+  private final AtomicReference<RequestObserver> observer; // null: nobody hears of the request
   private final RequestRecord record;
   private final RequestContent content;
   private RecordedRequest event; // null: nobody recorded when the request was submitted
@@ -49,6 +49,9 @@ final class RequestRecording {
   void begin() {
     // The class of an event has all of the recorder's loaded with it, which takes 0.1 s.
     event = FlightRecorderWatch.isOn() ? RecordedRequest.begun() : null;
+    if (observer == null) {
+      return;
+    }
     RequestObserver installed = RequestObserver.installed();
     if (installed != null) {
       processes = begun(installed);

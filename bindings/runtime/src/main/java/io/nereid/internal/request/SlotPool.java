@@ -63,6 +63,8 @@ public final class SlotPool {
    */
   private BiFunction<SequenceId, Boolean, SlotPool> route;
 
+  private boolean observed = true; // written before the first request
+
   private final AtomicLong head = new AtomicLong();
   private volatile boolean retired;
   private long deadlineNs; // of requests that exist; written before retired
@@ -116,9 +118,14 @@ public final class SlotPool {
     return table.poolByteLimit();
   }
 
-  /** Holds who hears of the requests that are sent from now on; null: nobody does. */
+  /** Lets nobody hear of its requests, before anybody finds the pool. */
+  public void hide() {
+    observed = false;
+  }
+
+  /** Holds who hears of the requests that are sent from now on; null: nobody ever does. */
   AtomicReference<RequestObserver> observer() {
-    return table.observer();
+    return observed ? table.observer() : null;
   }
 
   /** Runs what may run users' code, on a thread for that. */

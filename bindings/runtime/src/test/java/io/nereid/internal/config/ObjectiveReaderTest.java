@@ -171,6 +171,7 @@ class ObjectiveReaderTest {
             all.agents(),
             all.override(),
             Map.of("m", objective, "other", Objective.p99(Duration.ofSeconds(1))),
+            Map.of(),
             Map.of());
     return ModelReader.read(directory.resolve("m"), options, line -> {}).getFirst();
   }

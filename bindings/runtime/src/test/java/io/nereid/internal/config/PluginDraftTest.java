@@ -52,6 +52,7 @@ class PluginDraftTest {
             ReadOptions.Agents.NONE,
             Optional.empty(),
             Map.of(),
+            Map.of(),
             Map.of());
     return ModelReader.read(model, options, line -> {}).getFirst();
   }
