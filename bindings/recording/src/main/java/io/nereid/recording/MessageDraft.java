@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The record of one request, as the thread that completes it writes it: a body in the format of the
@@ -28,13 +29,21 @@ final class MessageDraft {
   private static final int FIRST_BYTES = 384;
 
   private final List<MemorySegment> contents = new ArrayList<>(4);
-  private final RecordingOptions options;
+  private final Set<String> redacted;
+  private final boolean outputs;
   private ByteBuffer body = ByteBuffer.allocate(FIRST_BYTES).order(ByteOrder.LITTLE_ENDIAN);
   private int tensorsAt;
   private long contentBytes;
 
-  MessageDraft(RecordingOptions options) {
-    this.options = options;
+  /**
+   * Begins with nothing.
+   *
+   * @param redacted names whose values are left out
+   * @param outputs whether outputs are part of it
+   */
+  MessageDraft(Set<String> redacted, boolean outputs) {
+    this.redacted = redacted;
+    this.outputs = outputs;
   }
 
   /**
@@ -66,7 +75,7 @@ final class MessageDraft {
     parameters(request.parameters());
     ModelSpec model = request.model();
     wantedOutputs(request, model);
-    tensors(request, model, outcome.status() == StatusCode.OK && options.outputs());
+    tensors(request, model, outcome.status() == StatusCode.OK && outputs);
   }
 
   private static int flags(SentRequest request, Outcome outcome) {
@@ -80,7 +89,7 @@ final class MessageDraft {
     int countAt = count();
     int count = 0;
     for (Map.Entry<String, Object> parameter : parameters.entrySet()) {
-      if (options.redacted().contains(parameter.getKey())) {
+      if (redacted.contains(parameter.getKey())) {
         continue;
       }
       count++;
@@ -139,7 +148,7 @@ final class MessageDraft {
     }
     MemorySegment memory = tensor.memory();
     byte absence =
-        options.redacted().contains(name)
+        redacted.contains(name)
             ? Format.REDACTED
             : memory == null ? Format.ON_DEVICE : Format.THERE;
     room(TensorHead.FIXED_BYTES + tensor.shape().length * Long.BYTES);

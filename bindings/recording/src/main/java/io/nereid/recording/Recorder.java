@@ -19,7 +19,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * thread that completes it into memory that is bounded, and written by a thread of the recorder's;
  * what does not fit is dropped and counted, and no request waits for that. Any thread may call.
  *
- * <p>It is the runtime's {@linkplain Nereid#observeRequests observer} meanwhile.
+ * <p>It is one of the runtime's {@linkplain Nereid#observeRequests observers} meanwhile.
  */
 public final class Recorder implements AutoCloseable {
 
@@ -27,11 +27,11 @@ public final class Recorder implements AutoCloseable {
 
   private final RecordingOptions options;
   private final MessageRing ring;
+  private final RequestCopies copies;
   private final RecordingWriter writer;
   private final Thread thread;
   private Runnable observation = () -> {}; // ends it
   private final long startNs = System.nanoTime();
-  private volatile boolean closed;
   private final long salt = ThreadLocalRandom.current().nextLong();
 
   /**
@@ -49,6 +49,8 @@ public final class Recorder implements AutoCloseable {
     this.options = options;
     ring = new MessageRing(options.memoryBytes());
     writer = new RecordingWriter(options, ring, startNs);
+    copies =
+        new RequestCopies(ring, options.redacted(), options.outputs(), startNs, writer.dropped);
     thread = Thread.ofPlatform().daemon().name("nrd-recording").unstarted(writer);
   }
 
@@ -56,7 +58,7 @@ public final class Recorder implements AutoCloseable {
    * Begins to record.
    *
    * @throws NereidException with {@link StatusCode#FAILED_PRECONDITION} where the directory cannot
-   *     be written, or another recorder records the runtime's requests
+   *     be written
    */
   public static Recorder start(Nereid nereid, RecordingOptions options) {
     Recorder recorder;
@@ -75,12 +77,7 @@ public final class Recorder implements AutoCloseable {
           e);
     }
     recorder.thread.start();
-    try {
-      recorder.observation = nereid.observeRequests(recorder.new Observer());
-    } catch (NereidException e) {
-      recorder.close();
-      throw e;
-    }
+    recorder.observation = nereid.observeRequests(recorder.new Observer());
     return recorder;
   }
 
@@ -111,8 +108,7 @@ public final class Recorder implements AutoCloseable {
     writer.stop(thread);
     try {
       if (thread.join(Duration.ofSeconds(JOIN_SECONDS))) {
-        closed = true;
-        ring.close();
+        copies.close();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the memory stays until the process ends
@@ -121,11 +117,6 @@ public final class Recorder implements AutoCloseable {
 
   /** Decides about each request, and has those that are wanted copied when they end. */
   private final class Observer implements RequestObserver {
-
-    @Override
-    public String toString() {
-      return "a recorder to " + options.directory();
-    }
 
     @Override
     public Observation begin(ModelSpec model) {
@@ -138,7 +129,7 @@ public final class Recorder implements AutoCloseable {
         return null;
       }
       long sentNs = System.nanoTime();
-      return outcome -> ended(request, outcome, sentNs);
+      return outcome -> copies.add(request, outcome, sentNs);
     }
 
     private boolean isWanted(SentRequest request) {
@@ -160,41 +151,6 @@ public final class Recorder implements AutoCloseable {
       long mixed = (sequence ^ salt) * 0x9E37_79B9_7F4A_7C15L;
       mixed = (mixed ^ mixed >>> 32) * 0xD6E8_FEB8_6659_FD93L;
       return (mixed >>> 11) * 0x1p-53;
-    }
-
-    private void ended(SentRequest request, Outcome outcome, long sentNs) {
-      long endNs = System.nanoTime();
-      MessageDraft draft = new MessageDraft(options);
-      draft.describe(request, outcome, startNs, sentNs, endNs);
-      try {
-        hand(draft);
-      } catch (IllegalStateException e) {
-        if (!closed) {
-          throw e;
-        }
-        writer.dropped.increment(); // it ended after the recording did
-      }
-    }
-
-    private void hand(MessageDraft draft) {
-      long size = draft.byteSize();
-      long claimed = ring.claim(size);
-      if (claimed < 0) {
-        writer.dropped.increment();
-        return;
-      }
-      boolean written = false;
-      try {
-        draft.writeTo(ring.room(claimed, size));
-        written = true;
-      } finally {
-        if (written) {
-          ring.publish(claimed, size);
-        } else {
-          writer.dropped.increment();
-          ring.abandon(claimed, size);
-        }
-      }
     }
   }
 }

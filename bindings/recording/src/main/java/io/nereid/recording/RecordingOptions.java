@@ -53,10 +53,13 @@ public record RecordingOptions(
     if (maxAge.isPresent() && !maxAge.get().isPositive()) {
       throw new IllegalArgumentException("expected an age above 0, got " + maxAge.get());
     }
-    if (memoryBytes < LEAST_MEMORY || memoryBytes > MOST_MEMORY) {
+    checkMemory(memoryBytes);
+  }
+
+  static void checkMemory(long bytes) {
+    if (bytes < LEAST_MEMORY || bytes > MOST_MEMORY) {
       throw new IllegalArgumentException(
-          "expected %d to %d bytes of memory, got %d"
-              .formatted(LEAST_MEMORY, MOST_MEMORY, memoryBytes));
+          "expected %d to %d bytes of memory, got %d".formatted(LEAST_MEMORY, MOST_MEMORY, bytes));
     }
   }
 

@@ -1,21 +1,14 @@
 package io.nereid.recording;
 
-import io.nereid.types.DataType;
-import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.math.BigInteger;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Supplier;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
@@ -35,8 +28,8 @@ final class SegmentReader implements AutoCloseable {
   private final FileChannel file;
   private final List<Place> contents = new ArrayList<>();
   private final long fileSize;
-  private final long startEpochNs;
   private final long recording;
+  private final RequestReader requests;
   private long at = Format.HEADER_BYTES;
   private long dropped;
   private String damage = "";
@@ -46,8 +39,8 @@ final class SegmentReader implements AutoCloseable {
     this.file = file;
     fileSize = file.size();
     if (fileSize < Format.HEADER_BYTES) {
-      startEpochNs = 0;
       recording = 0;
+      requests = null;
       damage = path + ": expected a header of 32 bytes, got " + fileSize;
       return;
     }
@@ -57,8 +50,9 @@ final class SegmentReader implements AutoCloseable {
         || header.getInt(Format.HEADER_BYTES - Integer.BYTES) != expected) {
       throw new IOException(path + " is no segment of a recording, or of another version");
     }
-    startEpochNs = header.getLong();
+    long startEpochNs = header.getLong();
     recording = header.getLong();
+    requests = new RequestReader(recording, startEpochNs, this::content);
   }
 
   static SegmentReader open(Path path) throws IOException {
@@ -106,7 +100,7 @@ final class SegmentReader implements AutoCloseable {
         }
         case Format.REQUEST -> {
           try {
-            return call(body);
+            return requests.read(body);
           } catch (BufferUnderflowException | IllegalArgumentException e) {
             return damaged("a request of another form");
           }
@@ -160,106 +154,10 @@ final class SegmentReader implements AutoCloseable {
     return (int) checksum.getValue();
   }
 
-  // ---- Requests --------------------------------------------------------------------------------
-
-  private RecordedCall call(ByteBuffer body) {
-    int flags = body.get();
-    StatusCode status = StatusCode.ofNumber(body.get());
-    long arrivalNs = body.getLong();
-    long durationNs = body.getLong();
-    RecordedCall.Stages stages =
-        new RecordedCall.Stages(body.getLong(), body.getLong(), body.getLong(), body.getLong());
-    long deadlineNs = body.getLong();
-    long timeoutNs = body.getLong();
-    int priority = body.getInt();
-    int batchSize = body.getInt();
-    long version = body.getLong();
-    RecordedCall.Sequence sequence =
-        new RecordedCall.Sequence(
-            body.getLong(),
-            text(body),
-            (flags & Format.SEQUENCE_START) != 0,
-            (flags & Format.SEQUENCE_END) != 0);
-    String model = text(body);
-    String id = text(body);
-    String message = text(body);
-    Map<String, Object> parameters = parameters(body);
-    List<String> wanted = new ArrayList<>();
-    for (int i = Short.toUnsignedInt(body.getShort()); i > 0; i--) {
-      wanted.add(text(body));
-    }
-    List<RecordedTensor> inputs = new ArrayList<>();
-    List<RecordedTensor> outputs = new ArrayList<>();
-    for (int i = Short.toUnsignedInt(body.getShort()); i > 0; i--) {
-      (body.get() == 0 ? inputs : outputs).add(tensor(body));
-    }
-    return new RecordedCall(
-        recording,
-        model,
-        version,
-        id,
-        Instant.EPOCH.plusNanos(startEpochNs).plusNanos(arrivalNs),
-        arrivalNs,
-        durationNs,
-        stages,
-        status,
-        message,
-        batchSize,
-        (flags & Format.INLINE) != 0,
-        (flags & Format.CACHE_HIT) != 0,
-        deadlineNs,
-        timeoutNs,
-        priority,
-        sequence,
-        parameters,
-        wanted,
-        inputs,
-        outputs);
-  }
-
-  private static Map<String, Object> parameters(ByteBuffer body) {
-    Map<String, Object> parameters = new LinkedHashMap<>();
-    for (int i = Short.toUnsignedInt(body.getShort()); i > 0; i--) {
-      String key = text(body);
-      byte kind = body.get();
-      parameters.put(
-          key,
-          switch (kind) {
-            case Format.BOOLEAN -> body.get() != 0;
-            case Format.INTEGER -> body.getLong();
-            case Format.NUMBER -> body.getDouble();
-            case Format.TEXT -> text(body);
-            case Format.LARGE_INTEGER -> new BigInteger(text(body));
-            default -> throw new IllegalArgumentException("kind " + kind);
-          });
-    }
-    return parameters;
-  }
-
-  private RecordedTensor tensor(ByteBuffer body) {
-    DataType type = DataType.ofCode(body.get());
-    RecordedTensor.Presence presence = RecordedTensor.Presence.values()[body.get()];
-    int rank = body.get();
-    int number = body.getInt();
-    long byteSize = body.getLong();
-    List<Long> shape = new ArrayList<>();
-    for (int i = 0; i < rank; i++) {
-      shape.add(body.getLong());
-    }
-    String name = text(body);
-    Supplier<ByteBuffer> content = () -> ByteBuffer.allocate(0);
-    if (presence == RecordedTensor.Presence.THERE) {
-      Place place = contents.get(number);
-      content = () -> content(place);
-    }
-    return new RecordedTensor(name, type, List.copyOf(shape), byteSize, presence, content);
-  }
-
-  private static String text(ByteBuffer body) {
-    int length = body.getInt();
-    String text = StandardCharsets.UTF_8.decode(body.slice(body.position(), length)).toString();
-    body.position(body.position() + length);
-    return text;
+  /** Finds a content that was read over, to be read when it is asked for. */
+  private Supplier<ByteBuffer> content(int number) {
+    Place place = contents.get(number);
+    return () -> content(place);
   }
 
   private ByteBuffer content(Place place) {
