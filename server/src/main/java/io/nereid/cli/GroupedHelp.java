@@ -28,6 +28,7 @@ final class GroupedHelp {
           Map.entry("Log", "Logging"),
           Map.entry("Trace", "Tracing"),
           Map.entry("Record", "Recording"),
+          Map.entry("Shadow", "Shadows"),
           Map.entry("Tls", "TLS"),
           Map.entry("Access", "Access"));
 

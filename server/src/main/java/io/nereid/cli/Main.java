@@ -44,6 +44,7 @@ public final class Main implements Runnable {
           TopCommand.class,
           LoadCommand.class,
           UnloadCommand.class,
+          PromoteCommand.class,
           TraceCommand.class,
           RecordCommand.class,
           LogsCommand.class,

@@ -1,20 +1,12 @@
 package io.nereid.cli;
 
-import io.nereid.client.InferenceClient;
 import io.nereid.perf.ServerConnection;
-import io.nereid.types.NereidException;
-import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.net.URI;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
-import tools.jackson.core.JacksonException;
-import tools.jackson.jr.ob.JSON;
 
 /** {@code nereid record}: shows whether a running server records requests, begins and ends it. */
 @Command(
@@ -34,9 +26,6 @@ import tools.jackson.jr.ob.JSON;
     })
 final class RecordCommand extends RemoteCommand {
 
-  /** A recording is ended when all of it is written. */
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
-
   private enum Change {
     START,
     STOP
@@ -47,43 +36,17 @@ final class RecordCommand extends RemoteCommand {
 
   @Override
   int run(ServerConnection server, PrintWriter out) throws IOException, InterruptedException {
-    if (server.isGrpc()) {
-      throw new IllegalArgumentException("expected -i http, got grpc: recordings have no method");
-    }
-    server.ask("expected a server", InferenceClient::serverMetadata); // or says why there is none
-    Map<String, Object> state = ask(server);
+    Map<String, Object> state =
+        ask(
+            server,
+            "/v2/recording",
+            Optional.ofNullable(change)
+                .map(wanted -> "{\"recording\":%s}".formatted(wanted == Change.START)));
     if (json) {
       printJson(out, state);
     } else {
       state.forEach((name, value) -> out.println(Texts.printable(name + "=" + value)));
     }
     return 0;
-  }
-
-  private Map<String, Object> ask(ServerConnection server)
-      throws IOException, InterruptedException {
-    String base = server.toString();
-    URI uri = URI.create((base.contains("://") ? base : "http://" + base) + "/v2/recording");
-    HttpRequest.Builder request = server.otherRequest(uri).timeout(PATIENCE);
-    if (change != null) {
-      String body = "{\"recording\":%s}".formatted(change == Change.START);
-      request.POST(HttpRequest.BodyPublishers.ofString(body));
-    }
-    HttpResponse<String> reply =
-        server.otherPorts(PATIENCE).send(request.build(), HttpResponse.BodyHandlers.ofString());
-    try {
-      Map<String, Object> answer = JSON.std.mapFrom(reply.body());
-      if (reply.statusCode() == 200) {
-        return answer;
-      }
-      throw new NereidException(
-          StatusCode.FAILED_PRECONDITION,
-          "HTTP " + reply.statusCode() + ": " + Texts.printable(answer.get("error") + ""));
-    } catch (JacksonException e) {
-      throw new NereidException(
-          StatusCode.UNIMPLEMENTED,
-          "expected the state of recordings, got HTTP " + reply.statusCode(),
-          e);
-    }
   }
 }

@@ -1,19 +1,32 @@
 package io.nereid.cli;
 
+import io.nereid.client.InferenceClient;
 import io.nereid.perf.ServerArguments;
 import io.nereid.perf.ServerConnection;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
+import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /** A command that asks a running server, and prints a text for people or JSON for scripts. */
 abstract class RemoteCommand implements Callable<Integer> {
+
+  /** Loading a model takes long, and so does writing what is left of a recording. */
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @Spec CommandSpec command;
 
@@ -39,6 +52,39 @@ abstract class RemoteCommand implements Callable<Integer> {
       return server.connect();
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Asks over HTTP for what has no method of gRPC, which may take minutes.
+   *
+   * @param body what is sent by POST; empty: nothing is, and it is a GET
+   * @return the answer's members; none where it is empty
+   */
+  static Map<String, Object> ask(ServerConnection server, String path, Optional<String> body)
+      throws IOException, InterruptedException {
+    if (server.isGrpc()) {
+      throw new IllegalArgumentException("expected -i http, got grpc: it has no method for this");
+    }
+    server.ask("expected a server", InferenceClient::serverMetadata); // or says why there is none
+    String base = server.toString();
+    URI uri = URI.create((base.contains("://") ? base : "http://" + base) + path);
+    HttpRequest.Builder request = server.otherRequest(uri).timeout(PATIENCE);
+    body.ifPresent(text -> request.POST(HttpRequest.BodyPublishers.ofString(text)));
+    HttpResponse<String> reply =
+        server.otherPorts(PATIENCE).send(request.build(), HttpResponse.BodyHandlers.ofString());
+    try {
+      Map<String, Object> answer =
+          reply.body().isEmpty() ? Map.of() : JSON.std.mapFrom(reply.body());
+      if (reply.statusCode() == 200) {
+        return answer;
+      }
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "HTTP " + reply.statusCode() + ": " + Texts.printable(answer.get("error") + ""));
+    } catch (JacksonException e) {
+      throw new NereidException(
+          StatusCode.UNIMPLEMENTED, "expected JSON, got HTTP " + reply.statusCode(), e);
     }
   }
 

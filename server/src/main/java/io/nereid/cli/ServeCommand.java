@@ -81,6 +81,8 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private RecordArguments record = new RecordArguments();
 
+  @Mixin private ShadowArguments shadow = new ShadowArguments();
+
   @Mixin private MetricsArguments metrics = new MetricsArguments();
 
   @Mixin private LogArguments logging = new LogArguments();
@@ -154,6 +156,7 @@ final class ServeCommand implements Callable<Integer> {
       RepositoryOptions.Builder models =
           control.options(repositories, progress::show).listener(progress);
       plugins.apply(models);
+      shadow.apply(models);
       return NereidServer.start(options(models.build(), log));
     }
   }
@@ -172,6 +175,7 @@ final class ServeCommand implements Callable<Integer> {
         trace.options(),
         record.options(),
         record.atOnce(),
+        shadow.options(),
         served,
         Optional.of(log),
         logging.accessLog(log),

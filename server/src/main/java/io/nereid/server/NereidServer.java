@@ -13,6 +13,7 @@ import io.nereid.server.metrics.MetricsServer;
 import io.nereid.server.shared.LoadReport;
 import io.nereid.server.shared.RecordingSwitch;
 import io.nereid.server.shared.ServerState;
+import io.nereid.server.shared.Shadows;
 import io.nereid.server.trace.Tracing;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -86,6 +87,7 @@ public final class NereidServer implements AutoCloseable {
             .allowClientShm(options.allowClientShm())
             .tracing(new Tracing(options.trace()))
             .recording(options.recording())
+            .shadow(options.shadow())
             .load(options.metrics().map(told -> new LoadReport(nereid, told.interval())))
             .log(options.log())
             .accessLog(options.accessLog())
@@ -282,7 +284,9 @@ public final class NereidServer implements AutoCloseable {
       finished &= calls.map(server -> server.stop(left(startNs))).orElse(true);
       metrics.ifPresent(MetricsServer::stop);
       RecordingSwitch recording = state.recording();
-      try (recording) {
+      Shadows shadows = state.shadows();
+      try (recording;
+          shadows) {
         state.sharedMemory().close();
       } finally {
         nereid.close();

@@ -3,6 +3,7 @@ package io.nereid.server;
 import io.nereid.NereidOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.recording.RecordingOptions;
+import io.nereid.recording.ShadowOptions;
 import io.nereid.server.grpc.GrpcOptions;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.AccessLog;
@@ -27,6 +28,7 @@ import java.util.Optional;
  * @param trace which requests are traced, until clients change it
  * @param recording where requests are recorded, and how; empty: they cannot be
  * @param recordAtOnce whether they are from the start, or when a client says so
+ * @param shadow how shadows among the models are compared
  * @param metrics where metrics are served, if they are
  * @param log the log, where it is the server's; stays the caller's to close
  * @param accessLog what gets a line for each request; the server closes it at its end
@@ -44,6 +46,7 @@ public record ServerOptions(
     TraceOptions trace,
     Optional<RecordingOptions> recording,
     boolean recordAtOnce,
+    ShadowOptions shadow,
     Optional<MetricsOptions> metrics,
     Optional<LogSettings> log,
     Optional<AccessLog> accessLog,
@@ -63,6 +66,7 @@ public record ServerOptions(
           TraceOptions.OFF,
           Optional.empty(),
           true,
+          ShadowOptions.DEFAULT,
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
@@ -82,6 +86,7 @@ public record ServerOptions(
     Objects.requireNonNull(grpc);
     Objects.requireNonNull(trace);
     Objects.requireNonNull(recording);
+    Objects.requireNonNull(shadow);
     Objects.requireNonNull(metrics);
     Objects.requireNonNull(log);
     Objects.requireNonNull(accessLog);
@@ -136,6 +141,7 @@ public record ServerOptions(
         trace,
         recording,
         recordAtOnce,
+        shadow,
         metrics,
         log,
         accessLog,
@@ -158,6 +164,11 @@ public record ServerOptions(
   /** Returns a copy that records from the start on, or when a client says so. */
   public ServerOptions withRecordAtOnce(boolean atOnce) {
     return RecordCopy.with(this, "recordAtOnce", atOnce);
+  }
+
+  /** Returns a copy that compares shadows so. */
+  public ServerOptions withShadow(ShadowOptions how) {
+    return RecordCopy.with(this, "shadow", how);
   }
 
   /**

@@ -64,8 +64,8 @@ class MainTest {
     assertTrue(
         line.startsWith(
             "nereid: no such command: halp; there is serve, models, infer, config, stats, top,"
-                + " load, unload, trace, record, logs, check, build, sign, seal, perf, replay, bench,"
-                + " health, completion, version, help"),
+                + " load, unload, promote, trace, record, logs, check, build, sign, seal, perf, replay,"
+                + " bench, health, completion, version, help"),
         line);
   }
 

@@ -104,7 +104,8 @@ class JavaExamplesTest {
                 "docs/observability.md", 2,
                 "docs/sequences.md", 1,
                 "docs/spring.md", 2));
-    run.putAll(Map.of("docs/recording.md", 1, "docs/tensorrt.md", 1, "docs/text.md", 4));
+    run.putAll(Map.of("docs/recording.md", 1, "docs/shadow.md", 1));
+    run.putAll(Map.of("docs/tensorrt.md", 1, "docs/text.md", 4));
     assertEquals(run, examples);
   }
 
@@ -219,6 +220,12 @@ class JavaExamplesTest {
             .with("Path.of(\"recorded\")", "Path.of(\"%s\")".formatted(directory.resolve("r")))
             .between("", "");
     assertEquals(List.of("[OUTPUT0]", "identity_fp32 mine OK"), example.run(directory));
+  }
+
+  @Test
+  void shadows() throws Exception {
+    JavaExample example = JavaExample.of("docs/shadow.md", 0);
+    assertEquals(List.of("0 answers differ", "version 3 serves"), example.run(directory));
   }
 
   @Test

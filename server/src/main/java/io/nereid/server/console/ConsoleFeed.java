@@ -170,7 +170,7 @@ final class ConsoleFeed {
     List<ModelFigures> figures = new ArrayList<>();
     for (Model model : models) {
       ModelSeries its = series.computeIfAbsent(model, key -> new ModelSeries());
-      figures.add(its.look(model, cacheBytes, nowNs));
+      figures.add(its.look(model, state.shadows().verdict(model), cacheBytes, nowNs));
     }
     series.keySet().retainAll(Set.copyOf(models));
     if (looks % LOOKS_PER_INDEX == 0) {

@@ -2,6 +2,7 @@ package io.nereid.server.console;
 
 import io.nereid.Model;
 import io.nereid.model.ModelState;
+import io.nereid.recording.Shadow;
 import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.DurationStatistic;
 import io.nereid.statistics.Histogram;
@@ -25,6 +26,7 @@ import java.util.function.ToLongFunction;
  * @param reason why it does not serve, or not its newest files; null: all is well
  * @param work what it did; empty: it was never loaded
  * @param history what it did before
+ * @param shadow the verdict on it; empty: it is no shadow
  */
 record ModelFigures(
     String namespace,
@@ -34,12 +36,13 @@ record ModelFigures(
     String backend,
     String reason,
     Optional<Work> work,
-    ModelHistory history) {
+    ModelHistory history,
+    Optional<Shadow.Verdict> shadow) {
 
   /** Returns the figures of a model that nobody has loaded yet. */
   static ModelFigures unknown(String name) {
     return new ModelFigures(
-        "", name, "", "UNKNOWN", "", null, Optional.empty(), new ModelHistory());
+        "", name, "", "UNKNOWN", "", null, Optional.empty(), new ModelHistory(), Optional.empty());
   }
 
   /** The key of this model among all. */

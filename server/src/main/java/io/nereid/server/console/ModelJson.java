@@ -1,6 +1,8 @@
 package io.nereid.server.console;
 
 import io.nereid.model.Objective;
+import io.nereid.recording.Shadow;
+import io.nereid.recording.compare.OutputFigures;
 import io.nereid.statistics.BatchEnd;
 import io.nereid.statistics.BatchStatistics;
 import io.nereid.statistics.Histogram;
@@ -44,7 +46,8 @@ final class ModelJson {
                             .with("version", version.version())
                             .with("state", version.state())
                             .with("reason", version.reason()))
-                    .toList());
+                    .toList())
+            .with("shadow", model.shadow().map(ModelJson::shadow).orElse(null));
     ModelFigures.Work work = model.work().orElse(null);
     if (work == null) {
       json.without("requests_per_s", "inferences_per_s", "executions_per_s", "errors_per_s");
@@ -58,6 +61,30 @@ final class ModelJson {
       executions(json, work);
     }
     return first ? json.with("history", model.history().json()) : json;
+  }
+
+  private static ConsoleJson shadow(Shadow.Verdict verdict) {
+    return new ConsoleJson()
+        .with("of", verdict.primary())
+        .with("compared", verdict.compared())
+        .with("differing", verdict.differing())
+        .with("failed", verdict.failed())
+        .with("dropped", verdict.dropped())
+        .with("failure", verdict.failure())
+        .with("outputs", verdict.outputs().stream().map(ModelJson::output).toList());
+  }
+
+  private static ConsoleJson output(OutputFigures figures) {
+    return new ConsoleJson()
+        .with("output", figures.output())
+        .with("differing", figures.differing())
+        .with("absolute", figures.absolute())
+        .with("relative", figures.relative())
+        .with("cosine", figures.cosine())
+        .with("top_changes", figures.topChanges())
+        .with("not_finite", figures.notFinite())
+        .with("other_shapes", figures.otherShapes())
+        .with("worst", figures.worst());
   }
 
   private static void counts(ConsoleJson json, ModelFigures.Work work) {

@@ -2,6 +2,7 @@ package io.nereid.server.console;
 
 import io.nereid.Model;
 import io.nereid.model.ModelState;
+import io.nereid.recording.Shadow;
 import io.nereid.server.metrics.SlidingWindow;
 import io.nereid.server.shared.ModelFacts;
 import io.nereid.statistics.Histogram;
@@ -20,7 +21,7 @@ final class ModelSeries {
   private long beforeNs;
 
   /** Looks at the model. */
-  ModelFigures look(Model model, long cacheByteLimit, long nowNs) {
+  ModelFigures look(Model model, Optional<Shadow.Verdict> shadow, long cacheByteLimit, long nowNs) {
     ModelState state = model.state();
     Optional<ModelFigures.Work> work = work(model, cacheByteLimit, nowNs);
     work.ifPresent(this::remember);
@@ -32,7 +33,8 @@ final class ModelSeries {
         backend(model),
         state == ModelState.UNLOADED ? null : model.failure().orElse(null),
         work,
-        history);
+        history,
+        shadow);
   }
 
   private Optional<ModelFigures.Work> work(Model model, long cacheByteLimit, long nowNs) {

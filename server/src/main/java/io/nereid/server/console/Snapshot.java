@@ -91,7 +91,7 @@ final class Snapshot {
             .filter(model -> version == 0 || model.number() == version)
             .toList();
     return its.stream()
-        .filter(ModelFigures::isReady)
+        .filter(model -> model.isReady() && (version != 0 || model.shadow().isEmpty()))
         .findFirst()
         .or(() -> its.stream().findFirst());
   }

@@ -66,6 +66,10 @@ final class Dispatcher {
         repository.unload(route.model(), body);
         yield Status.OK;
       }
+      case MODEL_PROMOTE -> {
+        repository.promote(model(route));
+        yield Status.OK;
+      }
       case SYSTEM_MEMORY_STATUS -> ok(() -> sharedMemory.status(route, json));
       case SYSTEM_MEMORY_REGISTER -> {
         sharedMemory.register(route, body);

@@ -35,6 +35,7 @@ enum Endpoint {
       "POST",
       "/v2/repository/models/{model}/unload",
       "/v2/repository/{repository}/models/{model}/unload"),
+  MODEL_PROMOTE("POST", "/v2/repository/models/{model}/versions/{version}/promote"),
   SYSTEM_MEMORY_STATUS(
       "GET", "/v2/systemsharedmemory/status", "/v2/systemsharedmemory/region/{region}/status"),
   SYSTEM_MEMORY_REGISTER("POST", "/v2/systemsharedmemory/region/{region}/register"),
@@ -118,7 +119,7 @@ enum Endpoint {
           CONSOLE_HISTORY,
           CONSOLE_MODEL_EVENTS ->
           EndpointGroup.STATISTICS;
-      case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD, CONSOLE_RELOAD ->
+      case REPOSITORY_INDEX, MODEL_LOAD, MODEL_UNLOAD, MODEL_PROMOTE, CONSOLE_RELOAD ->
           EndpointGroup.MODEL_REPOSITORY;
       case TRACE_SETTING, RECORDING, CONSOLE_REQUESTS, CONSOLE_REQUEST_EVENTS ->
           EndpointGroup.TRACE;
@@ -139,6 +140,7 @@ enum Endpoint {
     return switch (this) {
       case MODEL_LOAD,
           MODEL_UNLOAD,
+          MODEL_PROMOTE,
           SYSTEM_MEMORY_REGISTER,
           SYSTEM_MEMORY_UNREGISTER,
           CUDA_MEMORY_REGISTER,

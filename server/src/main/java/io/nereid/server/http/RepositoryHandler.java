@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.nereid.Model;
 import io.nereid.Repository;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.server.json.JsonBuffer;
@@ -99,10 +100,21 @@ final class RepositoryHandler {
     RepositoryLog.unloaded(model, ClientAddress.text(exchange.connection().channel().socket()));
   }
 
-  private Repository repository() {
+  /** Has requests that name no version go to this one. */
+  void promote(Model model) {
+    checkRunning();
+    model.promote();
+    RepositoryLog.promoted(model, ClientAddress.text(exchange.connection().channel().socket()));
+  }
+
+  private void checkRunning() {
     if (context.health().isFinishing()) {
       throw new HttpFailure(Status.UNAVAILABLE, "Server is stopping");
     }
+  }
+
+  private Repository repository() {
+    checkRunning();
     return context.nereid().repository();
   }
 

@@ -1,17 +1,22 @@
 package io.nereid.server.metrics;
 
+import io.nereid.Model;
 import io.nereid.model.ModelStore;
 import io.nereid.recording.Recorder;
+import io.nereid.recording.Shadow;
+import io.nereid.recording.compare.OutputFigures;
 import io.nereid.server.shared.AnswerCounts;
 import io.nereid.server.shared.ConnectionFailures;
 import io.nereid.server.shared.ServerState;
 import io.nereid.statistics.CacheStatistics;
 import io.nereid.statistics.PoolStatistics;
 import io.nereid.statistics.ResourceStatistics;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToDoubleFunction;
 
 /**
  * Metrics of what the server answers and holds: answers and failed loads, memory of requests,
@@ -68,6 +73,7 @@ final class ServerMetrics {
     if (state.recording().options().isPresent()) {
       recording(state.recording().statistics(), text);
     }
+    shadows(state, text);
     text.counter("nereid_traces_dropped_total", "Traces that were taken and then lost")
         .sample("", state.tracing().droppedCount());
   }
@@ -79,6 +85,55 @@ final class ServerMetrics {
         .sample("", figures.dropped());
     text.counter("nereid_recording_written_bytes_total", "Bytes that recordings took on the disk")
         .sample("", figures.writtenBytes());
+  }
+
+  /** Writes the verdicts on shadows; nothing where there are none. */
+  private static void shadows(ServerState state, MetricsText text) {
+    Map<String, Shadow.Verdict> verdicts = new LinkedHashMap<>();
+    for (Model model : state.nereid().models()) {
+      state
+          .shadows()
+          .verdict(model)
+          .ifPresent(verdict -> verdicts.put(ModelMetrics.labels(model), verdict));
+    }
+    if (verdicts.isEmpty()) {
+      return;
+    }
+    Samples<Shadow.Verdict> samples = new Samples<>(text, verdicts);
+    samples.counter(
+        "nereid_shadow_compared_total",
+        "Requests whose answers were compared with those of a shadow",
+        Shadow.Verdict::compared);
+    samples.counter(
+        "nereid_shadow_differing_total",
+        "Those that a shadow answered otherwise",
+        Shadow.Verdict::differing);
+    samples.counter(
+        "nereid_shadow_failed_total", "Those that a shadow alone failed", Shadow.Verdict::failed);
+    samples.counter(
+        "nereid_shadow_dropped_total",
+        "Requests that a shadow did not get, for lack of time or room",
+        Shadow.Verdict::dropped);
+    outputs(samples, "absolute_error", "Largest distance of elements", OutputFigures::absolute);
+    outputs(samples, "relative_error", "Largest relative distance", OutputFigures::relative);
+    outputs(samples, "cosine", "Least cosine of two answers", OutputFigures::cosine);
+    outputs(samples, "top_changes", "Rows with another largest one", OutputFigures::topChanges);
+  }
+
+  private static void outputs(
+      Samples<Shadow.Verdict> samples,
+      String name,
+      String help,
+      ToDoubleFunction<OutputFigures> value) {
+    samples.text().gauge("nereid_shadow_" + name, help + ", by output of a shadow");
+    samples.each((verdict, sample) ->
+        verdict
+            .outputs()
+            .forEach(one ->
+                sample.accept(
+                    MetricsText.label(
+                        "output", one.output().substring(one.output().lastIndexOf('/') + 1)),
+                    value.applyAsDouble(one))));
   }
 
   /** Writes the state of repositories in object stores; nothing where there are none. */

@@ -1,5 +1,6 @@
 package io.nereid.server.shared;
 
+import io.nereid.Model;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
@@ -18,5 +19,15 @@ public final class RepositoryLog {
   /** The same of unloading. */
   public static void unloaded(String model, String client) {
     LOGGER.log(Level.INFO, "model '" + model + "' was unloaded for " + client);
+  }
+
+  /** A version to which requests go that name none. */
+  public static void promoted(Model model, String client) {
+    LOGGER.log(
+        Level.INFO,
+        "version {0} of model ''{1}'' was promoted for {2}",
+        Long.toString(model.version()),
+        model.name(),
+        client);
   }
 }

@@ -127,6 +127,7 @@ public final class ServerHealth {
                 || models.stream()
                     .anyMatch(other ->
                         other.state() == ModelState.READY
+                            && other.shadowOf().isEmpty()
                             && other.name().equals(model.name())
                             && other.namespace().equals(model.namespace())));
   }
@@ -146,7 +147,7 @@ public final class ServerHealth {
         && nereid.models().stream()
             .anyMatch(known ->
                 known.name().equals(model)
-                    && (version == 0 || known.version() == version)
+                    && (version == 0 ? known.shadowOf().isEmpty() : known.version() == version)
                     && known.isReady());
   }
 

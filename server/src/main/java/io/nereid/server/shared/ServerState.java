@@ -2,6 +2,7 @@ package io.nereid.server.shared;
 
 import io.nereid.Nereid;
 import io.nereid.recording.RecordingOptions;
+import io.nereid.recording.ShadowOptions;
 import io.nereid.server.log.AccessLog;
 import io.nereid.server.log.LogSettings;
 import io.nereid.server.memory.CudaRegions;
@@ -20,6 +21,7 @@ public final class ServerState {
   private final CudaRegions cudaMemory;
   private final Tracing tracing;
   private final RecordingSwitch recording;
+  private final Shadows shadows;
   private final Optional<LoadReport> load;
   private final Optional<LogSettings> log;
   private final Optional<AccessLog> accessLog;
@@ -41,6 +43,8 @@ public final class ServerState {
     log = builder.log;
     accessLog = builder.accessLog;
     nereid.addListener(loadFailures);
+    shadows = new Shadows(nereid, builder.shadow);
+    nereid.addListener(shadows);
     health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
   }
 
@@ -82,6 +86,11 @@ public final class ServerState {
   /** The recording of requests. */
   public RecordingSwitch recording() {
     return recording;
+  }
+
+  /** The comparison of shadows with their primaries. */
+  public Shadows shadows() {
+    return shadows;
   }
 
   /** The report of its load, where clients are told. */
@@ -137,6 +146,7 @@ public final class ServerState {
     private boolean allowClientShm;
     private Tracing tracing = new Tracing(TraceOptions.OFF);
     private Optional<RecordingOptions> recording = Optional.empty();
+    private ShadowOptions shadow = ShadowOptions.DEFAULT;
     private Optional<LoadReport> load = Optional.empty();
     private Optional<LogSettings> log = Optional.empty();
     private Optional<AccessLog> accessLog = Optional.empty();
@@ -173,6 +183,12 @@ public final class ServerState {
     /** The way in which requests can be recorded; by default they cannot. */
     public Builder recording(Optional<RecordingOptions> how) {
       recording = how;
+      return this;
+    }
+
+    /** The way in which shadows are compared; those of the default options by default. */
+    public Builder shadow(ShadowOptions how) {
+      shadow = how;
       return this;
     }
 

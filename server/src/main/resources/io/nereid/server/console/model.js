@@ -255,7 +255,7 @@ class Live {
 
   /** @param {any} value */
   #facts(value) {
-    const {errors, memory, sequences, cache, isolation} = value;
+    const {errors, memory, sequences, cache, isolation, shadow} = value;
     const facts = [
       ['Requests', number(value.requests)],
       ['Inferences', number(value.inferences)],
@@ -273,6 +273,13 @@ class Live {
     if (isolation) {
       facts.push(['Process', isolation.up ? `${isolation.process}, ${bytes(isolation.resident_bytes)} resident` : isolation.failed ? 'given up' : 'starts']);
       facts.push(['Processes lost', isolation.restarts ? `${number(isolation.restarts)}; the last one ${isolation.last_end}` : 'none']);
+    }
+    if (shadow) {
+      facts.push(['Shadow of', `version ${shadow.of}; ${number(shadow.dropped)} requests dropped`]);
+      facts.push(['Answers compared', `${number(shadow.compared)}; ${number(shadow.differing)} differ, ${number(shadow.failed)} failed${shadow.failure ? `, the last with ${shadow.failure}` : ''}`]);
+      for (const one of shadow.outputs) {
+        facts.push([one.output, `${number(one.differing)} differ; at most ${one.absolute.toPrecision(2)} away, ${one.relative.toPrecision(2)} relative, cosine ${one.cosine.toFixed(6)}, top-1 ${number(one.top_changes)}`]);
+      }
     }
     fill(this.facts, ...facts.map(([name, text]) => h('div', {}, h('dt', {}, name), h('dd', {}, text))));
   }
