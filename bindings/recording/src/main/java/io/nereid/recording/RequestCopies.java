@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Copies requests that have ended into a ring, on the threads that complete them, which never wait;
- * what does not fit is dropped and counted. The copies own the ring once they are closed.
+ * what does not fit is dropped and counted. Closing it gives the memory of the ring back.
  */
 final class RequestCopies implements AutoCloseable {
 
