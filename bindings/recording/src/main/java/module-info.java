@@ -8,4 +8,5 @@ module io.nereid.recording {
 
   exports io.nereid.recording;
   exports io.nereid.recording.compare;
+  exports io.nereid.recording.replay;
 }

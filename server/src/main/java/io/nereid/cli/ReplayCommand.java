@@ -7,7 +7,7 @@ import io.nereid.perf.Replay;
 import io.nereid.perf.ReplayReport;
 import io.nereid.perf.ServerArguments;
 import io.nereid.recording.RecordedCall;
-import io.nereid.recording.compare.RuntimeAnswers;
+import io.nereid.recording.replay.RuntimeAnswers;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;

@@ -8,7 +8,7 @@ import io.nereid.perf.ServerConnection;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor;
 import io.nereid.recording.compare.Answer;
-import io.nereid.recording.compare.AnswerSource;
+import io.nereid.recording.replay.AnswerSource;
 import io.nereid.types.NereidException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;

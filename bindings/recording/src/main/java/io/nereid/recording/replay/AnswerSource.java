@@ -1,7 +1,8 @@
-package io.nereid.recording.compare;
+package io.nereid.recording.replay;
 
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor;
+import io.nereid.recording.compare.Answer;
 import io.nereid.types.NereidException;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,4 +1,4 @@
-package io.nereid.recording.compare;
+package io.nereid.recording.replay;
 
 import io.nereid.InferRequest;
 import io.nereid.InferResponse;
@@ -7,6 +7,7 @@ import io.nereid.Nereid;
 import io.nereid.model.SequenceId;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor;
+import io.nereid.recording.compare.Answer;
 import io.nereid.tensor.Tensor;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,7 +1,10 @@
-package io.nereid.recording.compare;
+package io.nereid.recording.replay;
 
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor;
+import io.nereid.recording.compare.Answer;
+import io.nereid.recording.compare.AnswerComparison;
+import io.nereid.recording.compare.Tolerance;
 import io.nereid.types.NereidException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

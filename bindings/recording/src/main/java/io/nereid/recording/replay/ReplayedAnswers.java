@@ -1,6 +1,10 @@
-package io.nereid.recording.compare;
+package io.nereid.recording.replay;
 
 import io.nereid.recording.RecordedCall;
+import io.nereid.recording.compare.Answer;
+import io.nereid.recording.compare.AnswerComparison;
+import io.nereid.recording.compare.OutputFigures;
+import io.nereid.recording.compare.Tolerance;
 import io.nereid.types.NereidException;
 import java.util.List;
 import java.util.Map;

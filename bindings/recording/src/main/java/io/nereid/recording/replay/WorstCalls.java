@@ -1,4 +1,4 @@
-package io.nereid.recording.compare;
+package io.nereid.recording.replay;
 
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor;

@@ -1,4 +1,4 @@
-package io.nereid.recording.compare;
+package io.nereid.recording.replay;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,6 +9,8 @@ import io.nereid.recording.RecordedCall;
 import io.nereid.recording.Recorder;
 import io.nereid.recording.Recording;
 import io.nereid.recording.RecordingOptions;
+import io.nereid.recording.compare.AnswerComparison;
+import io.nereid.recording.compare.OutputFigures;
 import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.nio.file.Path;
