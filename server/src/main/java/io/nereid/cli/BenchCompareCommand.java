@@ -312,7 +312,7 @@ final class BenchCompareCommand implements Callable<Integer> {
     return server;
   }
 
-  private static List<String> thisServer() {
+  static List<String> thisServer() {
     List<String> server = java(thisJava());
     server.addAll(List.of("-cp", System.getProperty("java.class.path"), LAUNCHER));
     return server;

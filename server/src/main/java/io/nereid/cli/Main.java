@@ -55,6 +55,7 @@ public final class Main implements Runnable {
           PerfCommand.class,
           ReplayCommand.class,
           BenchCommand.class,
+          TuneCommand.class,
           HealthCommand.class,
           CompletionCommand.class,
           VersionCommand.class,

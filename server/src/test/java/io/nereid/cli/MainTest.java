@@ -65,7 +65,7 @@ class MainTest {
         line.startsWith(
             "nereid: no such command: halp; there is serve, models, infer, config, stats, top,"
                 + " load, unload, promote, trace, record, logs, check, build, sign, seal, perf, replay,"
-                + " bench, health, completion, version, help"),
+                + " bench, tune, health, completion, version, help"),
         line);
   }
 

@@ -157,8 +157,13 @@ final class DataArguments {
 
   InputShapes shapes() {
     expect(batchSize >= 1, "-b of 1 or more, got " + batchSize);
+    return new InputShapes(shapes(shapes), batchSize);
+  }
+
+  /** Reads shapes such as {@code NAME:224,224,3}. */
+  static Map<String, List<Long>> shapes(List<String> texts) {
     Map<String, List<Long>> given = new LinkedHashMap<>();
-    for (String shape : shapes) {
+    for (String shape : texts) {
       int colon = shape.lastIndexOf(':');
       expect(colon > 0, "--shape NAME:D,D, got '" + shape + "'");
       List<Long> dims = new ArrayList<>();
@@ -168,7 +173,7 @@ final class DataArguments {
       }
       expect(given.put(shape.substring(0, colon), dims) == null, "each --shape once, got another");
     }
-    return new InputShapes(given, batchSize);
+    return given;
   }
 
   InputData.Options data() {

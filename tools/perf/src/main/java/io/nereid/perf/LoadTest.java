@@ -3,6 +3,7 @@ package io.nereid.perf;
 import io.nereid.perf.RequestPlan.TensorForm;
 import io.nereid.perf.Target.Protocol;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -19,13 +20,18 @@ public final class LoadTest implements AutoCloseable {
   /**
    * Counts what was answered.
    *
+   * @param requests that were answered
    * @param meanUs the mean latency of the answers that are no errors; 0 if there are none
+   * @param p99Us the latency that one of a hundred of them exceeds
+   * @param elapsed since the figures before
    */
-  public record Figures(long requests, long errors, double meanUs) {}
+  public record Figures(
+      long requests, long errors, double meanUs, double p99Us, Duration elapsed) {}
 
   private static final long SEED = 1;
 
   private final LoadRun run;
+  private long sinceNs = System.nanoTime();
 
   private LoadTest(LoadRun run) {
     this.run = run;
@@ -40,6 +46,16 @@ public final class LoadTest implements AutoCloseable {
    * @throws IOException if the server does not tell about the model, or does not take its requests
    */
   public static LoadTest start(String url, String model, String data, int concurrency)
+      throws IOException {
+    return start(url, model, data, List.of(), concurrency);
+  }
+
+  /**
+   * Does the same with shapes of inputs, such as {@code IN:224,224,3}. An input without one has the
+   * model's, with 1 for each dimension of any size.
+   */
+  public static LoadTest start(
+      String url, String model, String data, List<String> given, int concurrency)
       throws IOException {
     try {
       Target target = Target.of(url, Protocol.HTTP, false, null, Map.of(), model, "");
@@ -61,7 +77,7 @@ public final class LoadTest implements AutoCloseable {
               false,
               false,
               false);
-      InputData inputs = InputData.read(described, shapes(described), options(data));
+      InputData inputs = InputData.read(described, shapes(described, given), options(data));
       Requests requests = Requests.of(plan, inputs, null, null);
       HttpSenders senders = new HttpSenders(target, requests::position, null, 1);
       return new LoadTest(LoadRun.start(senders, requests, LoadLevel.closed(concurrency), SEED));
@@ -71,7 +87,7 @@ public final class LoadTest implements AutoCloseable {
   }
 
   /** Takes one row for the batch, and 1 for each other dimension of any size. */
-  private static InputShapes shapes(ModelInfo model) {
+  private static InputShapes shapes(ModelInfo model, List<String> given) {
     Map<String, List<Long>> shapes = new HashMap<>();
     for (ModelInfo.TensorInfo input : model.inputs()) {
       List<Long> shape = new ArrayList<>(input.shape());
@@ -81,6 +97,7 @@ public final class LoadTest implements AutoCloseable {
       }
       shapes.put(input.name(), shape);
     }
+    shapes.putAll(DataArguments.shapes(given));
     return new InputShapes(shapes, 1);
   }
 
@@ -93,7 +110,14 @@ public final class LoadTest implements AutoCloseable {
   public Figures next() {
     Tally.Counts counts = run.drain();
     Histogram latency = counts.latency();
-    return new Figures(latency.getTotalCount(), counts.errorCount(), latency.getMean() / 1e3);
+    long beginNs = sinceNs;
+    sinceNs = System.nanoTime();
+    return new Figures(
+        latency.getTotalCount(),
+        counts.errorCount(),
+        latency.getMean() / 1e3,
+        latency.getValueAtPercentile(99) / 1e3,
+        Duration.ofNanos(sinceNs - beginNs));
   }
 
   /** Says why the first request failed that did. */

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * @param process its process
  * @param url where it serves HTTP
  */
-record ServedProcess(Process process, String url) implements AutoCloseable {
+public record ServedProcess(Process process, String url) implements AutoCloseable {
 
   private static final Pattern SERVING = Pattern.compile("Serving HTTP at (http://\\S+)");
   private static final long LOOK_MS = 20;
@@ -25,7 +25,7 @@ record ServedProcess(Process process, String url) implements AutoCloseable {
   private static final long STOP_PATIENCE_S = 40;
 
   /** Starts it and waits until it serves; what it prints goes to a file of the directory. */
-  static ServedProcess start(List<String> command, Path directory)
+  public static ServedProcess start(List<String> command, Path directory)
       throws MeasurementException, IOException {
     Path log = directory.resolve("server.log");
     Process process =

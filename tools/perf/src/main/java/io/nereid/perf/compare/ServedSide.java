@@ -21,7 +21,7 @@ import java.util.TreeSet;
 public record ServedSide(List<String> server, Path models, String model) {
 
   /** Serves what is named, and nothing else, on a free port of this machine. */
-  List<String> command(List<String> names) {
+  public List<String> command(List<String> names) {
     List<String> command = new ArrayList<>(server);
     command.addAll(List.of("serve", "--model-repository", models.toString()));
     command.addAll(List.of("--model-control-mode", "explicit"));

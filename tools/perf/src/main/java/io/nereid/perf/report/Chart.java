@@ -112,6 +112,24 @@ public final class Chart {
     return chart.svg.toString();
   }
 
+  /**
+   * Points over axes that begin at 0, the one of x being logarithmic, with nothing between them.
+   */
+  public static String points(String description, String xName, String yName, List<Series> series) {
+    List<Point> all = series.stream().flatMap(one -> one.points().stream()).toList();
+    double leastX = all.stream().mapToDouble(Point::x).min().orElse(1);
+    double mostX = all.stream().mapToDouble(Point::x).max().orElse(1);
+    Chart chart = new Chart(description);
+    Axis x = Axis.logarithmic(leastX, mostX, LEFT, RIGHT);
+    Axis y = Axis.linear(all.stream().mapToDouble(Point::y).max().orElse(1), BOTTOM, TOP);
+    chart.yAxis(y, yName);
+    chart.xAxis(x, xName, x.ticks());
+    for (int i = 0; i < series.size(); i++) {
+      chart.dots(x, y, series.get(i), i);
+    }
+    return chart.svg.toString();
+  }
+
   /** Bars of parts that lie one on the other. */
   public static String bars(String description, String yName, List<Bar> bars) {
     double most =
@@ -158,6 +176,10 @@ public final class Chart {
           .append(String.format(Locale.ROOT, "%.1f %.1f ", x.place(point.x()), y.place(point.y())));
     }
     svg.path("line c" + colour, path.toString().strip());
+    dots(x, y, series, colour);
+  }
+
+  private void dots(Axis x, Axis y, Series series, int colour) {
     for (Point point : series.points()) {
       svg.dot("dot c" + colour, x.place(point.x()), y.place(point.y()), 4, point.text());
     }
