@@ -14,6 +14,7 @@ import io.nereid.model.SentRequest;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,15 +56,18 @@ class ShadowVersionTest {
   }
 
   /** The scheduling classes of the threads that execute a model. */
-  private static List<Integer> policies(String model) throws IOException {
+  private static List<Integer> policies(String model) {
     List<Integer> policies = new ArrayList<>();
-    try (Stream<Path> threads = Files.list(Path.of("/proc/self/task"))) {
-      for (Path thread : threads.toList()) {
-        String stat = Files.readString(thread.resolve("stat"));
-        if (stat.contains("(nrd-" + model + "-")) {
-          String[] behind = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-          policies.add(Integer.parseInt(behind[38])); // the 41st field, of which 2 come before
-        }
+    for (String thread : new File("/proc/self/task").list()) {
+      String stat;
+      try {
+        stat = Files.readString(Path.of("/proc/self/task", thread, "stat"));
+      } catch (IOException e) {
+        continue; // it ends
+      }
+      if (stat.contains("(nrd-" + model + "-")) {
+        String[] behind = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+        policies.add(Integer.parseInt(behind[38])); // the 41st field, of which 2 come before
       }
     }
     return policies.stream().sorted().toList();
@@ -101,7 +104,7 @@ class ShadowVersionTest {
       shadow.promote();
       assertEquals(OptionalLong.empty(), shadow.shadowOf());
       assertEquals(3, nereid.model("m").version());
-      assertEquals(List.of(0, 0), policies("m"));
+      RuntimeTest.await(() -> policies("m").equals(List.of(0, 0)), "the shadow's thread to end");
       assertEquals(List.of("m/2 READY", "m/3 READY"), index(nereid));
     }
   }

@@ -50,7 +50,6 @@ public final class Shadow implements AutoCloseable {
   private final RequestCopies copies;
   private final AnswerComparison comparison;
   private final LongAdder dropped = new LongAdder();
-  private final LongAdder differing = new LongAdder();
   private final AtomicInteger waiting = new AtomicInteger(); // copies in the ring, about
   private final Thread thread;
   private final Runnable observation; // ends it
@@ -124,7 +123,7 @@ public final class Shadow implements AutoCloseable {
     return new Verdict(
         primary,
         comparison.requests(),
-        differing.sum(),
+        comparison.differing(),
         comparison.failed(),
         dropped.sum(),
         failure,
@@ -237,9 +236,7 @@ public final class Shadow implements AutoCloseable {
         List<Long> shape = Arrays.stream(output.shape()).boxed().toList();
         got.put(name, new Answer(output.dataType(), shape, output.segment().asByteBuffer()));
       }
-      if (comparison.add(model.name(), call.id(), expected, got) > 1) {
-        differing.increment();
-      }
+      comparison.add(model.name(), call.id(), expected, got);
     } catch (NereidException e) {
       switch (e.code()) {
         // There is no room or no time for it, or nobody who answers.

@@ -76,6 +76,7 @@ public final class AnswerComparison {
   // Under this object's lock from here.
   private final Map<String, OfOutput> outputs = new TreeMap<>();
   private final List<String> failures = new ArrayList<>(); // the first ones
+  private long differing;
   private long failed;
   private long requests;
 
@@ -119,6 +120,7 @@ public final class AnswerComparison {
         }
       }
     }
+    differing += most > 1 ? 1 : 0;
     return most;
   }
 
@@ -230,6 +232,11 @@ public final class AnswerComparison {
   /** The requests so far, with those that failed. */
   public synchronized long requests() {
     return requests;
+  }
+
+  /** The requests to which both sides gave answers that differ. */
+  public synchronized long differing() {
+    return differing;
   }
 
   /** The requests that the sides ended differently, at least one with a failure. */
