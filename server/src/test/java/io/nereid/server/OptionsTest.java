@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.NereidOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.recording.RecordingOptions;
+import io.nereid.recording.ShadowOptions;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import io.nereid.server.console.ConsoleOptions;
@@ -82,6 +83,7 @@ class OptionsTest {
       case "RepositoryOptions" -> RepositoryOptions.builder().namespacing(true).build();
       case "NereidOptions" -> NereidOptions.builder().pageLockPool(false).build();
       case "RecordingOptions" -> RecordingOptions.to(Path.of("r"));
+      case "ShadowOptions" -> ShadowOptions.DEFAULT.withShare(0.5);
       case "LogSettings" -> log;
       case "AccessLog" -> AccessLog.toLog(log);
       default -> throw new AssertionError("no other value of " + type);
