@@ -53,7 +53,8 @@ class ServeOptionsTest {
           "repository.listeners", // code
           "runtime.drainTimeout", // of models that are unloaded while the server runs
           "runtime.nativePath", // the launcher's
-          "runtime.onnxruntimePath");
+          "runtime.onnxruntimePath",
+          "shadow.memoryBytes"); // for programs
 
   /**
    * Acts elsewhere: the file is read before, properties are for the backend, and caches and
@@ -91,6 +92,10 @@ class ServeOptionsTest {
     lines.put("--load-model", List.of("--load-model=m", "--model-control-mode=explicit"));
     lines.put("--objective", List.of("--objective=m=p99:20ms"));
     lines.put("--isolation", List.of("--isolation=m=process"));
+    lines.put("--shadow", List.of("--shadow=m:3=2"));
+    lines.put("--shadow-share", List.of("--shadow-share=0.5"));
+    Path tolerances = Files.writeString(directory.resolve("tolerances"), "default = 1,1\n");
+    lines.put("--shadow-tolerances", List.of("--shadow-tolerances=" + tolerances));
     lines.put("--auth-token-file", List.of("--auth-token-file=" + tokens));
     lines.put("--http-allowed-origin", List.of("--http-allowed-origin=https://app.example"));
     lines.put("--console-path", List.of("--console-path=/console"));
@@ -151,10 +156,11 @@ class ServeOptionsTest {
       return null;
     }
     try (LogSettings log = run.mixin(LogArguments.class).install()) {
-      RepositoryOptions models =
-          run.mixin(ControlArguments.class).options(List.of(), text -> {}).build();
+      RepositoryOptions.Builder models =
+          run.mixin(ControlArguments.class).options(List.of(), text -> {});
+      run.mixin(ShadowArguments.class).apply(models);
       Map<String, String> values = new TreeMap<>();
-      put(values, "", run.serve().options(models, log));
+      put(values, "", run.serve().options(models.build(), log));
       return values;
     } catch (RuntimeException e) {
       return null;
