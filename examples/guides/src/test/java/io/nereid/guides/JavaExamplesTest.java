@@ -224,7 +224,7 @@ class JavaExamplesTest {
 
   @Test
   void shadows() throws Exception {
-    JavaExample example = JavaExample.of("docs/shadow.md", 0);
+    JavaExample example = JavaExample.of("docs/shadow.md", 0).between("", "");
     assertEquals(List.of("0 answers differ", "version 3 serves"), example.run(directory));
   }
 
