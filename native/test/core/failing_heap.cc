@@ -26,6 +26,9 @@ bool MayAllocate() {
   void* const memory = MayAllocate() ? std::malloc(byte_size == 0 ? 1 : byte_size) : nullptr;
   return memory != nullptr ? memory : throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(size_t byte_size, const std::nothrow_t& /*tag*/) noexcept {
+  return MayAllocate() ? std::malloc(byte_size == 0 ? 1 : byte_size) : nullptr;
+}
 [[gnu::noinline]] void* operator new(size_t byte_size, std::align_val_t alignment) {
   const auto align = static_cast<size_t>(alignment);
   void* const memory =
