@@ -65,7 +65,7 @@ final class PythonMemory {
         String name = file.getFileName().toString();
         String[] parts = name.substring(BEGIN.length()).split("_");
         if (parts.length > 3 && !isRunning(namespace, parts[1], name)) {
-          removed += Files.deleteIfExists(file) ? 1 : 0;
+          removed += file.toFile().delete() ? 1 : 0; // it may be another user's
         }
       }
     } finally {
