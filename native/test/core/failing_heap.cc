@@ -1,22 +1,11 @@
 #include "test/core/failing_heap.h"
 
-#include <atomic>
 #include <cstdlib>
 #include <new>
 
 namespace {
 
-std::atomic<bool> heap_fails{false};
-std::atomic<bool> failure_lasts{false};
-std::atomic<int64_t> allocations_left{0};  // until the one that fails
-
-bool MayAllocate() {
-  if (!heap_fails.load(std::memory_order_acquire)) {
-    return true;
-  }
-  const int64_t left = allocations_left.fetch_sub(1, std::memory_order_relaxed);
-  return left > 1 || (left < 1 && !failure_lasts.load(std::memory_order_relaxed));
-}
+bool MayAllocate() { return nereid::test::FailingAllocation::MayAllocate(); }
 
 }  // namespace
 
@@ -46,17 +35,3 @@ bool MayAllocate() {
 [[gnu::noinline]] void operator delete(void* memory, size_t /*byte_size*/) noexcept {
   std::free(memory);
 }
-
-namespace nereid::test {
-
-FailingAllocation::FailingAllocation(int64_t number, bool lasting) {
-  allocations_left = number;
-  failure_lasts = lasting;
-  heap_fails = true;
-}
-
-FailingAllocation::~FailingAllocation() { heap_fails = false; }
-
-bool FailingAllocation::happened() const { return allocations_left < 1; }
-
-}  // namespace nereid::test

@@ -2,6 +2,7 @@
 #ifndef NEREID_TEST_CORE_FAILING_HEAP_H_
 #define NEREID_TEST_CORE_FAILING_HEAP_H_
 
+#include <atomic>
 #include <cstdint>
 
 #include "doctest/doctest.h"
@@ -13,13 +14,32 @@ namespace nereid::test {
 // the test's thread meanwhile.
 class FailingAllocation {
  public:
-  explicit FailingAllocation(int64_t number, bool lasting = false);
-  ~FailingAllocation();
+  explicit FailingAllocation(int64_t number, bool lasting = false) {
+    left = number;
+    lasts = lasting;
+    fails = true;
+  }
+  ~FailingAllocation() { fails = false; }
   FailingAllocation(const FailingAllocation&) = delete;
   FailingAllocation& operator=(const FailingAllocation&) = delete;
 
   // True if so many allocations were made.
-  [[nodiscard]] bool happened() const;
+  [[nodiscard]] bool happened() const { return left < 1; }
+
+  // For the functions that allocate: counts an allocation, and returns whether it may succeed.
+  static bool MayAllocate() {
+    if (!fails.load(std::memory_order_acquire)) {
+      return true;
+    }
+    const int64_t before = left.fetch_sub(1, std::memory_order_relaxed);
+    return before > 1 || (before < 1 && !lasts.load(std::memory_order_relaxed));
+  }
+  [[nodiscard]] static bool HeapFails() { return fails.load(std::memory_order_acquire); }
+
+ private:
+  inline static std::atomic<bool> fails{false};
+  inline static std::atomic<bool> lasts{false};
+  inline static std::atomic<int64_t> left{0};  // until the one that fails
 };
 
 // Every allocation fails.

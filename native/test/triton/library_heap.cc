@@ -3,7 +3,6 @@
 #include <link.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -16,9 +15,7 @@ extern "C" void* __libc_memalign(size_t alignment, size_t size);  // NOLINT
 
 namespace {
 
-std::atomic<bool> heap_fails{false};
-std::atomic<bool> failure_lasts{false};
-std::atomic<int64_t> allocations_left{0};  // until the one that fails
+using nereid::test::FailingAllocation;
 
 struct Range {
   uintptr_t begin = 0;
@@ -42,7 +39,7 @@ int Note(dl_phdr_info* info, size_t /*size*/, void* ranges) {
 }
 
 bool MayAllocate(const void* caller) {
-  if (!heap_fails.load(std::memory_order_acquire)) {
+  if (!FailingAllocation::HeapFails()) {
     return true;
   }
   static const std::array<Range, 2> kLibraries = [] {
@@ -53,8 +50,7 @@ bool MayAllocate(const void* caller) {
   const auto address = reinterpret_cast<uintptr_t>(caller);
   for (const Range& range : kLibraries) {
     if (address >= range.begin && address < range.end) {
-      const int64_t left = allocations_left.fetch_sub(1, std::memory_order_relaxed);
-      return left > 1 || (left < 1 && !failure_lasts.load(std::memory_order_relaxed));
+      return FailingAllocation::MayAllocate();
     }
   }
   return true;
@@ -78,17 +74,3 @@ extern "C" void* aligned_alloc(size_t alignment, size_t byte_size) {
   errno = ENOMEM;
   return nullptr;
 }
-
-namespace nereid::test {
-
-FailingAllocation::FailingAllocation(int64_t number, bool lasting) {
-  allocations_left = number;
-  failure_lasts = lasting;
-  heap_fails = true;
-}
-
-FailingAllocation::~FailingAllocation() { heap_fails = false; }
-
-bool FailingAllocation::happened() const { return allocations_left < 1; }
-
-}  // namespace nereid::test

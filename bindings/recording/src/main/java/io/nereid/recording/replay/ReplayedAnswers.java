@@ -84,7 +84,7 @@ public record ReplayedAnswers(AnswerSource a, AnswerSource b, Map<String, Tolera
     return call.id().isEmpty() ? call.arrival().toString() : call.id();
   }
 
-  /** What a side made of a request. */
+  /** The outcome of a request at one side. */
   private record Side(Map<String, Answer> outputs, String end) {
 
     static Side of(AnswerSource source, RecordedCall call) {

@@ -61,7 +61,7 @@ class ComparisonTest {
     assertTrue(found >= 18, "found " + found + " times of 20");
   }
 
-  /** As many forks as there are servers in five minutes. */
+  /** The forks of each test are as many as servers are started in five minutes. */
   @ParameterizedTest
   @CsvSource({"1.05,18,20", "1,0,0"})
   void aSlowdownOfFivePercentIsFoundWithAThresholdOfTwo(double factor, int least, int most) {
