@@ -30,7 +30,7 @@ aot_is_current() {
   [[ -w $root/build ]] || return 0
   [[ -e $aot_stamp && $(<"$aot_stamp") == "$(aot_jdk)" ]] || return 1
   local newer
-  newer=$(find "$jar" "$root/server/target/lib" -name '*.jar' -newer "$aot_stamp" -print -quit)
+  newer=$(find "$jar" "$root/tools/cli/target/lib" -name '*.jar' -newer "$aot_stamp" -print -quit)
   [[ -z $newer ]]
 }
 

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Builds with Maven. Sourced after tools.sh; needs `root`, the top of the tree.
 
-jar=$root/server/target/nereid-server.jar
+jar=$root/tools/cli/target/nereid-server.jar
 stamp=$root/build/product.stamp
 build_log=$root/build/build.log
 
@@ -63,7 +63,7 @@ product_is_current() {
   local newer
   newer=$(cd "$root" && find pom.xml bindings/types/pom.xml bindings/types/src proto/pom.xml proto/src bindings/client/pom.xml bindings/client/src/main tools/perf/pom.xml tools/perf/src/main bindings/runtime/pom.xml \
     bindings/runtime/src/main bindings/recording/pom.xml bindings/recording/src/main bindings/stores/pom.xml bindings/stores/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main integrations/text/pom.xml integrations/text/src/main \
-    server/pom.xml server/src/main "${native_paths[@]}" \
+    server/pom.xml server/src/main server/console/pom.xml server/console/src/main tools/cli/pom.xml tools/cli/src/main "${native_paths[@]}" \
     -newer "$stamp" -print -quit)
   [[ -z $newer ]]
 }
@@ -94,7 +94,7 @@ build_now() {
   say 'Building Nereid ...'
   # Taken before the build, so that an edit during it counts as newer.
   touch "$stamp.new"
-  if run_maven -DskipTests -Dmaven.test.skip --projects server --also-make package 2>&1 |
+  if run_maven -DskipTests -Dmaven.test.skip --projects tools/cli --also-make package 2>&1 |
     tee "$build_log" | show_progress; then
     mv "$stamp.new" "$stamp"
     say "Built in $((SECONDS - started)) s"
@@ -104,7 +104,7 @@ build_now() {
   fi
 }
 
-# Brings server/target up to date if the sources have moved on since the last time.
+# Brings tools/cli/target up to date if the sources have moved on since the last time.
 build_product() {
   product_is_current && return
   require "${tools_build[@]}"

@@ -30,12 +30,12 @@ dist_tar() {
 dist_stage() {
   local to=$1 java
   java=$(find_jdk)/bin/java
-  local classes=("-cp" "$jar:$root/server/target/lib/*")
+  local classes=("-cp" "$jar:$root/tools/cli/target/lib/*")
   mkdir -p "$to"/{lib,docs,licenses,share/nereid,share/systemd}
   mkdir -p "$to"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
   cp -r "$root/dist/bin" "$root/LICENSE" "$to"
   cp "$jar" "$root/dist/README.md" "$to"
-  cp -r "$root"/server/target/lib/. "$to/lib"
+  cp -r "$root"/tools/cli/target/lib/. "$to/lib"
   "$java" "$root/.dev/OnePlatform.java" $dist_platform "$to"/lib/tokenizers-*.jar
   cp "$root"/docs/*.md "$to/docs"
   cp -r "$root/docs/images" "$to/docs"
@@ -44,7 +44,7 @@ dist_stage() {
   cp "$root/examples/models-src/README.md" "$to/examples"
   cp "$root/.dev/java.sh" "$root/.dev/train.sh" "$to/share/nereid"
   cp "$root/dist/systemd/nereid.service" "$to/share/systemd"
-  cp "$root/server/target/nereid-server.cdx.json" "$to/nereid.cdx.json"
+  cp "$root/tools/cli/target/nereid-cli.cdx.json" "$to/nereid.cdx.json"
   cp "$root/dist/tensorrt-11/target/nereid-tensorrt-11.cdx.json" "$to"
   cp "$root/LICENSE" "$to/licenses/Apache-2.0.txt"
   "$java" "${classes[@]}" "$root/.dev/Licences.java" "$root/dist/licenses" "$to/licenses" \
@@ -140,9 +140,9 @@ dist_sums() { (cd "$dist_dir" && sha256sum ./*.tar.gz >SHA256SUMS); }
 
 dist_build() {
   require "${tools_build[@]}"
-  rm -rf "$root/server/target/lib" # what an earlier build needed must not be shipped
+  rm -rf "$root/tools/cli/target/lib" # what an earlier build needed must not be shipped
   run_maven --no-transfer-progress --quiet -DskipTests -Dmaven.test.skip -Partifacts \
-    --projects dist/bom,server --also-make package >&2
+    --projects dist/bom,tools/cli --also-make package >&2
 }
 
 # The commit in two directories, built twice; what differs is named.

@@ -162,7 +162,7 @@ cmd_gpu_libraries() {
   [[ $# -ge 1 ]] || die "gpu-libraries: expected a directory, and versions of TensorRT if need be"
   local to=$1 jar jars=() majors=("${@:2}") major
   for jar in javacpp cuda tensorrt; do
-    jar=$(compgen -G "$root/server/target/lib/$jar-*-$dist_platform.jar") ||
+    jar=$(compgen -G "$root/tools/cli/target/lib/$jar-*-$dist_platform.jar") ||
       die "gpu-libraries: the server is not built: './dev dist' builds it"
     jars+=("$jar")
   done

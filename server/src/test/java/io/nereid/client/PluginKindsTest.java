@@ -9,18 +9,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Model;
 import io.nereid.Repository;
-import io.nereid.cli.Main;
-import io.nereid.cli.ServeProcess;
 import io.nereid.model.PluginOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.ServerOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
-import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -285,41 +281,6 @@ class PluginKindsTest {
           CONFIG.replace("probe", "python"),
           Map.of("1/anything", new byte[] {1}),
           "its backend 'python' runs the model's files as code");
-    }
-  }
-
-  /** The same server as a process, with and without the flag. */
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void anOperatorAllowsItOnTheCommandLine(boolean allowed) throws Exception {
-    plugins.model("ours", "backend: \"identity\"");
-    List<String> arguments = new ArrayList<>(ServeProcess.arguments());
-    arguments.add("--model-control-mode=explicit");
-    if (allowed) {
-      arguments.add("--allow-client-code");
-    }
-    arguments.add(plugins.models().toString());
-    Process process = ServeProcess.start(Main.class.getName(), arguments);
-    try (BufferedReader printed = process.inputReader()) {
-      String line = printed.readLine();
-      while (!line.startsWith("Serving HTTP")) {
-        line = printed.readLine();
-      }
-      String port = line.replaceAll(".*:(\\d+).*", "$1");
-      while (!line.startsWith("Ready")) {
-        line = printed.readLine();
-      }
-      try (InferenceClient client = InferenceClient.connect("http://127.0.0.1:" + port)) {
-        if (allowed) {
-          client.loadModel("sent", CONFIG, library("1/libtriton_probe.so"));
-          client.infer(ints("sent", 1).build()).close();
-        } else {
-          assertRefused(client, CONFIG, library("1/libtriton_probe.so"), "would run as code");
-        }
-      }
-    } finally {
-      process.destroy();
-      process.waitFor();
     }
   }
 

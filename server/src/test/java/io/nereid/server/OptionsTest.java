@@ -11,11 +11,11 @@ import io.nereid.recording.RecordingOptions;
 import io.nereid.recording.ShadowOptions;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
-import io.nereid.server.console.ConsoleOptions;
 import io.nereid.server.grpc.GrpcCompression;
 import io.nereid.server.grpc.GrpcKeepAlive;
 import io.nereid.server.grpc.GrpcLimits;
 import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.http.ConsoleProvider;
 import io.nereid.server.http.HttpLimits;
 import io.nereid.server.http.HttpOptions;
 import io.nereid.server.log.AccessLog;
@@ -25,6 +25,7 @@ import io.nereid.server.metrics.MetricsConfig;
 import io.nereid.server.metrics.MetricsOptions;
 import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.HeaderForwarding;
+import io.nereid.server.shared.ServerState;
 import io.nereid.server.tls.ServerTlsOptions;
 import io.nereid.server.trace.OtlpOptions;
 import io.nereid.server.trace.TraceLevel;
@@ -52,6 +53,20 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The records of options: a changed copy differs in what was changed, and in nothing else. */
 class OptionsTest {
 
+  /** Options are compared, and no server starts with them. */
+  private record UnopenedConsole() implements ConsoleProvider {
+
+    @Override
+    public String path() {
+      return "/7/";
+    }
+
+    @Override
+    public Pages open(ServerState state) {
+      throw new AssertionError("no server was to start");
+    }
+  }
+
   /** One that each of them can be changed into. */
   private static Object other(Class<?> type, Object now, LogSettings log) {
     return switch (type.getSimpleName()) {
@@ -70,7 +85,7 @@ class OptionsTest {
       case "AccessControl" -> AccessControl.of(Restrictions.NONE, Optional.empty());
       case "HeaderForwarding" -> new HeaderForwarding("x");
       case "ServerTlsOptions" -> ServerTlsOptions.of(Path.of("c"), Path.of("k"));
-      case "ConsoleOptions" -> ConsoleOptions.DEFAULT.withPath("/7/");
+      case "ConsoleProvider" -> new UnopenedConsole();
       case "HttpOptions" -> HttpOptions.DEFAULT.withPort(7);
       case "GrpcOptions" -> GrpcOptions.DEFAULT;
       case "MetricsOptions" -> MetricsOptions.DEFAULT;

@@ -4,9 +4,6 @@ import io.helidon.http.Header;
 import io.helidon.http.HeaderName;
 import io.helidon.http.HeaderNames;
 import io.helidon.http.HeaderValues;
-import io.nereid.server.console.Console;
-import io.nereid.server.console.ConsoleFiles;
-import io.nereid.server.console.EventStream;
 import io.nereid.server.http.seam.ClientGoneException;
 import io.nereid.server.json.JsonBuffer;
 import java.io.IOException;
@@ -36,7 +33,7 @@ final class ConsoleHandler {
   private static final Header VARY = HeaderValues.createCached("Vary", "Accept-Encoding");
   private static final HeaderName LOCATION = HeaderNames.LOCATION;
 
-  private final Console console; // null: there is none
+  private final ConsoleProvider.Pages console; // null: there is none
   private final HttpContext context;
   private final HttpExchange exchange;
 
@@ -89,12 +86,12 @@ final class ConsoleHandler {
   private void file(ProtocolHead head, String name, JsonBuffer json) throws IOException {
     if (name.isEmpty()) {
       SAFETY.forEach(exchange::field);
-      exchange.field(LOCATION, console.options().path());
+      exchange.field(LOCATION, console.path());
       exchange.send(Status.PERMANENT_REDIRECT, json, List.of());
       return;
     }
-    ConsoleFiles.Content file =
-        console.files().file(name).orElseThrow(() -> context.notFound(head.path()));
+    ConsoleProvider.Content file =
+        console.file(name).orElseThrow(() -> context.notFound(head.path()));
     SAFETY.forEach(exchange::field);
     exchange.field(TYPE, file.type());
     exchange.field(CACHE);
@@ -114,9 +111,9 @@ final class ConsoleHandler {
 
   // ---- Events ----------------------------------------------------------------------------------
 
-  private void stream(EventStream opened, JsonBuffer json, RequestInHand handler)
+  private void stream(ConsoleProvider.Events opened, JsonBuffer json, RequestInHand handler)
       throws IOException {
-    try (EventStream events = opened) {
+    try (ConsoleProvider.Events events = opened) {
       SAFETY.forEach(exchange::field);
       exchange.field(NO_STORE);
       handler.beginEvents(Status.OK);
@@ -128,11 +125,11 @@ final class ConsoleHandler {
         event = next(events);
       }
       boolean stopping = context.health().isStopping();
-      send(EventStream.end(stopping ? "the server stops" : "the model has gone"), json);
+      send(console.end(stopping ? "the server stops" : "the model has gone"), json);
     }
   }
 
-  private byte[] next(EventStream events) throws IOException {
+  private byte[] next(ConsoleProvider.Events events) throws IOException {
     exchange.connection().resting(events::wake);
     try {
       return events.next();

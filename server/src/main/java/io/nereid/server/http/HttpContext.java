@@ -2,7 +2,6 @@ package io.nereid.server.http;
 
 import io.nereid.Nereid;
 import io.nereid.server.access.AccessControl;
-import io.nereid.server.console.Console;
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.shared.HeaderForwarding;
 import io.nereid.server.shared.JsonEndpoints;
@@ -21,7 +20,7 @@ import java.util.OptionalInt;
  * @param access which requests may be made
  * @param origins which web pages may make them
  * @param forwarding which header fields become parameters; empty: none
- * @param console the console; empty: there is none
+ * @param console the console's pages; empty: there is none
  * @param arriving the large tensors that are being sent
  * @param healthBodies whether answers about health have a body
  */
@@ -31,7 +30,7 @@ record HttpContext(
     AccessControl access,
     OriginCheck origins,
     Optional<HeaderForwarding> forwarding,
-    Optional<Console> console,
+    Optional<ConsoleProvider.Pages> console,
     ArrivingTensors arriving,
     boolean healthBodies) {
 
@@ -43,7 +42,7 @@ record HttpContext(
         options.access(),
         new OriginCheck(options.allowedOrigins()),
         options.forwarding(),
-        options.console().map(served -> new Console(state, served)),
+        options.console().map(provider -> provider.open(state)),
         new ArrivingTensors(() -> state.nereid().poolStatistics().byteLimit()),
         options.healthBodies());
   }

@@ -1,7 +1,6 @@
 package io.nereid.server.http;
 
 import io.nereid.server.access.AccessControl;
-import io.nereid.server.console.ConsoleOptions;
 import io.nereid.server.options.RecordCopy;
 import io.nereid.server.shared.Durations;
 import io.nereid.server.shared.HeaderForwarding;
@@ -25,7 +24,7 @@ import java.util.regex.Pattern;
  *     https://app.example}; {@code *} means all
  * @param forwarding which header fields become parameters; empty: none
  * @param tls how connections are encrypted; empty: they are not
- * @param console where the console is, and what may be done there; empty: there is none
+ * @param console the console that is served beside the protocol; empty: there is none
  * @param healthBodies whether answers about health have a body, as the protocol says; Triton's have
  *     none
  */
@@ -38,7 +37,7 @@ public record HttpOptions(
     Set<String> allowedOrigins,
     Optional<HeaderForwarding> forwarding,
     Optional<ServerTlsOptions> tls,
-    Optional<ConsoleOptions> console,
+    Optional<ConsoleProvider> console,
     boolean healthBodies) {
 
   /** Origins go into the heads of replies, whose room is bounded; a host has 253 characters. */
@@ -147,7 +146,7 @@ public record HttpOptions(
   }
 
   /** Returns a copy with a console. */
-  public HttpOptions withConsole(ConsoleOptions pages) {
+  public HttpOptions withConsole(ConsoleProvider pages) {
     return RecordCopy.with(this, "console", Optional.of(pages));
   }
 }

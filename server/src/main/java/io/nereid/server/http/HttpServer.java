@@ -1,6 +1,5 @@
 package io.nereid.server.http;
 
-import io.nereid.server.console.ConsoleOptions;
 import io.nereid.server.http.seam.ConnectionWatch;
 import io.nereid.server.http.seam.HttpListener;
 import io.nereid.server.http.seam.SeamContext;
@@ -48,7 +47,7 @@ public final class HttpServer {
             state.frontends().failures("http"),
             "; --http-max-connections sets the limit"),
         connection -> new ProtocolHandler(context, connection),
-        Routes.of(options.console().map(ConsoleOptions::path)),
+        Routes.of(options.console().map(ConsoleProvider::path)),
         state.health()::listenerEnded);
   }
 

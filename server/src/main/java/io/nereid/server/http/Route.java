@@ -2,8 +2,8 @@ package io.nereid.server.http;
 
 import io.helidon.common.parameters.Parameters;
 import io.helidon.http.RoutedPath;
-import io.nereid.server.console.ConsoleFiles;
 import io.nereid.server.shared.JsonEndpoints;
+import java.util.regex.Pattern;
 
 /**
  * The endpoint of a request and the names in its path, as Helidon has matched them.
@@ -16,6 +16,8 @@ import io.nereid.server.shared.JsonEndpoints;
  *     added; empty otherwise
  */
 record Route(Endpoint endpoint, String model, long version, boolean repository, String name) {
+
+  private static final Pattern FILE = Pattern.compile("[a-z0-9-]+\\.(html|js|css|svg)");
 
   static Route of(Endpoint endpoint) {
     return new Route(endpoint, "", 0, false, "");
@@ -57,7 +59,7 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     if (name.isEmpty() && path.path().endsWith("/")) {
       name = "index.html";
     }
-    return name.isEmpty() || ConsoleFiles.isName(name)
+    return name.isEmpty() || FILE.matcher(name).matches()
         ? new Route(Endpoint.CONSOLE_FILE, "", 0, false, name)
         : of(Endpoint.UNKNOWN);
   }

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.cli.ServeProcess;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -249,7 +248,14 @@ class LogSettingsTest {
   @Test
   void whatHappensWhileTheProcessEndsIsLogged() throws Exception {
     Process process =
-        ServeProcess.start(LogAtTheEnd.class.getName(), List.of(KeptLogManager.class.getName()));
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                LogAtTheEnd.class.getName(),
+                KeptLogManager.class.getName())
+            .redirectErrorStream(true)
+            .start();
     String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     assertTrue(printed.contains("io.nereid: still here"), printed);
     assertEquals(0, process.waitFor());
