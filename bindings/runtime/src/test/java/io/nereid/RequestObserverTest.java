@@ -16,7 +16,7 @@ class RequestObserverTest extends RuntimeTest {
     Model queued = nereid.load(identity("queued").inline(false).build());
     AtomicInteger ended = new AtomicInteger();
     RequestObserver atTheEnd =
-        model ->
+        request ->
             outcome -> {
               ended.incrementAndGet();
               throw new AssertionError("the observer is at fault");
@@ -24,7 +24,7 @@ class RequestObserverTest extends RuntimeTest {
     sendUnder(atTheEnd, inline, queued);
     assertEquals(4, ended.get());
     RequestObserver atOnce =
-        model -> {
+        request -> {
           throw new AssertionError("the observer is at fault");
         };
     sendUnder(atOnce, inline, queued);

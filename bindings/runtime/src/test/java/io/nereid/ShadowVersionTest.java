@@ -235,11 +235,6 @@ class ShadowVersionTest {
   /** Writes down which versions requests were sent to, and how they ended. */
   private record Notes(List<String> lines) implements RequestObserver {
     @Override
-    public Observation begin(ModelSpec model) {
-      throw new AssertionError("the runtime calls the other one");
-    }
-
-    @Override
     public Observation begin(SentRequest request) {
       long version = request.model().version();
       return version == 9 ? null : outcome -> lines.add(version + " " + outcome.status());
@@ -255,11 +250,8 @@ class ShadowVersionTest {
       Notes first = new Notes(new ArrayList<>());
       Notes second = new Notes(new ArrayList<>());
       RequestObserver failing =
-          new RequestObserver() {
-            @Override
-            public Observation begin(ModelSpec model) {
-              throw new AssertionError("the observer is at fault");
-            }
+          request -> {
+            throw new AssertionError("the observer is at fault");
           };
       Runnable endFirst = nereid.observeRequests(first);
       Runnable endFailing = nereid.observeRequests(failing);

@@ -1,7 +1,6 @@
 package io.nereid.recording;
 
 import io.nereid.Nereid;
-import io.nereid.model.ModelSpec;
 import io.nereid.model.RequestObserver;
 import io.nereid.model.SentRequest;
 import io.nereid.model.SequenceId;
@@ -117,11 +116,6 @@ public final class Recorder implements AutoCloseable {
 
   /** Decides about each request, and has those that are wanted copied when they end. */
   private final class Observer implements RequestObserver {
-
-    @Override
-    public Observation begin(ModelSpec model) {
-      return null; // the runtime calls the other one
-    }
 
     @Override
     public Observation begin(SentRequest request) {

@@ -152,11 +152,6 @@ public final class Shadow implements AutoCloseable {
   private final class Observer implements RequestObserver {
 
     @Override
-    public Observation begin(ModelSpec spec) {
-      return null; // the runtime calls the other one
-    }
-
-    @Override
     public Observation begin(SentRequest request) {
       ModelSpec spec = request.model();
       if (spec.version() != primary

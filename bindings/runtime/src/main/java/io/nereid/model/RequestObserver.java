@@ -14,19 +14,12 @@ import io.nereid.types.StatusCode;
 public interface RequestObserver {
 
   /**
-   * A request to a model is about to be sent, by the thread that calls this and waits for it.
+   * A request is about to be sent, by the thread that calls this and waits for it.
    *
+   * @param request may be looked at until the observation has heard of its end
    * @return the observation that hears of the request's end; null: this request is of no interest
    */
-  Observation begin(ModelSpec model);
-
-  /**
-   * Does the same for an observer that looks at the request itself, until the observation has heard
-   * of its end.
-   */
-  default Observation begin(SentRequest request) {
-    return begin(request.model());
-  }
+  Observation begin(SentRequest request);
 
   /** One request that is under way. */
   @FunctionalInterface

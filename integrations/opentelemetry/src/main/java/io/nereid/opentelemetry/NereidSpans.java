@@ -2,6 +2,7 @@ package io.nereid.opentelemetry;
 
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RequestObserver;
+import io.nereid.model.SentRequest;
 import io.nereid.statistics.Timings;
 import io.nereid.types.StatusCode;
 import io.opentelemetry.api.OpenTelemetry;
@@ -54,7 +55,7 @@ public final class NereidSpans implements RequestObserver, AutoCloseable {
   }
 
   @Override
-  public Observation begin(ModelSpec model) {
+  public Observation begin(SentRequest request) {
     Context context = Context.current();
     if (!Span.fromContext(context).getSpanContext().isValid()) {
       return null;
@@ -62,6 +63,7 @@ public final class NereidSpans implements RequestObserver, AutoCloseable {
     Instant now = Instant.now();
     long epochNs = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
     long startNs = System.nanoTime();
+    ModelSpec model = request.model();
     Span span =
         tracer
             .spanBuilder("infer " + model.name())

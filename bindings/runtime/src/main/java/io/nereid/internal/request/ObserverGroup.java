@@ -1,7 +1,6 @@
 package io.nereid.internal.request;
 
 import io.nereid.internal.ffi.CoreLog;
-import io.nereid.model.ModelSpec;
 import io.nereid.model.RequestObserver;
 import io.nereid.model.SentRequest;
 import java.util.ArrayList;
@@ -39,11 +38,6 @@ record ObserverGroup(List<RequestObserver> members) implements RequestObserver {
       case 1 -> members.getFirst();
       default -> new ObserverGroup(List.copyOf(members));
     };
-  }
-
-  @Override
-  public Observation begin(ModelSpec model) {
-    return null; // the runtime calls the other one
   }
 
   @Override
