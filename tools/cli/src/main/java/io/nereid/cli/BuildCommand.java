@@ -47,7 +47,7 @@ import picocli.CommandLine.Spec;
     })
 final class BuildCommand implements Callable<Integer> {
 
-  private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})([KMG]?)(i?B)?");
+  private static final Pattern SIZE = Pattern.compile("([0-9]{1,15})([KMGT]?)(I?B)?");
 
   @Spec private CommandSpec command;
 
@@ -163,21 +163,20 @@ final class BuildCommand implements Callable<Integer> {
         .filter(directory -> numbered && directory.getFileName() != null);
   }
 
-  /** Bytes, or with K, M or G multiples of 1024 of them, such as {@code 4G} and {@code 512MiB}. */
+  /**
+   * Bytes, or with K, M, G or T multiples of 1024 of them, such as {@code 4G} and {@code 512MiB}.
+   */
   static long bytes(String option, String text) {
-    Matcher matcher = SIZE.matcher(text);
-    if (!matcher.matches()) {
-      throw new IllegalArgumentException(
-          "expected " + option + " in bytes or with K, M or G, such as 4G, got '" + text + "'");
+    Matcher matcher = SIZE.matcher(text.toUpperCase(Locale.ROOT));
+    if (matcher.matches()) {
+      int shift = 10 * " KMGT".indexOf((matcher.group(2) + " ").charAt(0));
+      long number = Long.parseLong(matcher.group(1));
+      if (number <= Long.MAX_VALUE >> shift) {
+        return number << shift;
+      }
     }
-    long shift =
-        switch (matcher.group(2)) {
-          case "K" -> 1L << 10;
-          case "M" -> 1L << 20;
-          case "G" -> 1L << 30;
-          default -> 1;
-        };
-    return Math.multiplyExact(Long.parseLong(matcher.group(1)), shift);
+    throw new IllegalArgumentException(
+        "expected " + option + " in bytes or with K, M, G or T, such as 4G, got '" + text + "'");
   }
 
   /** In MiB with one digit behind the point. */

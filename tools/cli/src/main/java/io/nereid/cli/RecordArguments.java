@@ -1,21 +1,17 @@
 package io.nereid.cli;
 
+import io.nereid.perf.compare.TimeOption;
 import io.nereid.recording.RecordingOptions;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
 
 /** The flag that says where requests are recorded, and which. */
 final class RecordArguments extends Arguments {
-
-  private static final Pattern SIZE = Pattern.compile("([0-9]{1,9})([kmgt]?)");
-  private static final Pattern TIME = Pattern.compile("([0-9]{1,9})([smhd])");
 
   @Option(
       names = "--record",
@@ -55,7 +51,7 @@ final class RecordArguments extends Arguments {
                 equals < 1 ? "" : parts[i].substring(0, equals),
                 parts[i].substring(equals + 1));
       }
-    } catch (IllegalArgumentException e) {
+    } catch (IllegalArgumentException | TypeConversionException e) {
       throw new ParameterException(command().commandLine(), "--record: " + e.getMessage(), e);
     }
     return Optional.of(options);
@@ -72,9 +68,10 @@ final class RecordArguments extends Arguments {
       case "redact" -> options.withRedacted(with(options.redacted(), value));
       case "share" -> options.withShare(share(value));
       case "outputs" -> options.withOutputs(truth(name, value));
-      case "max" -> options.withRetention(size(name, value), options.maxAge());
-      case "age" -> options.withRetention(options.maxBytes(), Optional.of(time(value)));
-      case "memory" -> options.withMemory(size(name, value));
+      case "max" -> options.withRetention(BuildCommand.bytes("max=", value), options.maxAge());
+      case "age" ->
+          options.withRetention(options.maxBytes(), Optional.of(new TimeOption().convert(value)));
+      case "memory" -> options.withMemory(BuildCommand.bytes("memory=", value));
       case "start" -> {
         atOnce = truth(name, value);
         yield options;
@@ -105,27 +102,5 @@ final class RecordArguments extends Arguments {
       throw wrong(name + "=true or " + name + "=false for --record", "'" + value + "'");
     }
     return value.equals("true");
-  }
-
-  private long size(String name, String value) {
-    Matcher size = SIZE.matcher(value);
-    if (!size.matches()) {
-      throw wrong(name + "=500m or " + name + "=10g for --record", "'" + value + "'");
-    }
-    return Long.parseLong(size.group(1)) << 10 * " kmgt".indexOf((size.group(2) + " ").charAt(0));
-  }
-
-  private Duration time(String value) {
-    Matcher time = TIME.matcher(value);
-    if (!time.matches()) {
-      throw wrong("age=12h or age=7d for --record", "'" + value + "'");
-    }
-    long number = Long.parseLong(time.group(1));
-    return switch (time.group(2)) {
-      case "s" -> Duration.ofSeconds(number);
-      case "m" -> Duration.ofMinutes(number);
-      case "h" -> Duration.ofHours(number);
-      default -> Duration.ofDays(number);
-    };
   }
 }

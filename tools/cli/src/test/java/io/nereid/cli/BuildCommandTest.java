@@ -53,7 +53,7 @@ final class BuildCommandTest {
       value = {
         "--shapes=data=1x3:2x3          | expected shapes as INPUT=MIN:OPT:MAX",
         "--shapes=a=1:2:3,b             | got 'b'",
-        "--workspace=4T                 | expected --workspace in bytes or with K, M or G",
+        "--workspace=4P                 | expected --workspace in bytes or with K, M, G or T",
         "--optimization-level=9         | an optimization level from 0 to 5, got 9",
         "--weight-streaming             | strongly typed",
       })
@@ -136,7 +136,15 @@ final class BuildCommandTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"17,17", "4K,4096", "3MiB,3145728", "2G,2147483648", "1GB,1073741824"})
+  @CsvSource({
+    "17,17",
+    "4K,4096",
+    "3MiB,3145728",
+    "2G,2147483648",
+    "1GB,1073741824",
+    "500m,524288000",
+    "1T,1099511627776"
+  })
   void sizes(String text, long bytes) {
     assertEquals(bytes, BuildCommand.bytes("--workspace", text));
   }

@@ -9,7 +9,7 @@ import picocli.CommandLine.TypeConversionException;
 /** A time on the command line, such as 90s. */
 public final class TimeOption implements ITypeConverter<Duration> {
 
-  private static final Pattern FORM = Pattern.compile("([1-9]\\d{0,5})([smh])");
+  private static final Pattern FORM = Pattern.compile("([1-9]\\d{0,5})([smhd])");
 
   /** Made by picocli. */
   public TimeOption() {}
@@ -18,13 +18,14 @@ public final class TimeOption implements ITypeConverter<Duration> {
   public Duration convert(String value) {
     Matcher matcher = FORM.matcher(value);
     if (!matcher.matches()) {
-      throw new TypeConversionException("expected a time such as 90s, 10m or 1h, got " + value);
+      throw new TypeConversionException("expected a time such as 90s, 10m, 1h or 7d, got " + value);
     }
     long number = Long.parseLong(matcher.group(1));
     return switch (matcher.group(2)) {
       case "s" -> Duration.ofSeconds(number);
       case "m" -> Duration.ofMinutes(number);
-      default -> Duration.ofHours(number);
+      case "h" -> Duration.ofHours(number);
+      default -> Duration.ofDays(number);
     };
   }
 }
