@@ -98,7 +98,7 @@ class OptionsTest {
       case "RepositoryOptions" -> RepositoryOptions.builder().namespacing(true).build();
       case "NereidOptions" -> NereidOptions.builder().pageLockPool(false).build();
       case "RecordingOptions" -> RecordingOptions.to(Path.of("r"));
-      case "ShadowOptions" -> ShadowOptions.DEFAULT.withShare(0.5);
+      case "ShadowOptions" -> new ShadowOptions(0.5, 1 << 20, Map.of());
       case "LogSettings" -> log;
       case "AccessLog" -> AccessLog.toLog(log);
       default -> throw new AssertionError("no other value of " + type);

@@ -3,94 +3,52 @@ package io.nereid.recording;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.security.SecureRandom;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
- * The contents that a segment has, by a hash of 128 bits and their size. The hash has a secret of
- * its own, so that nobody can make up two contents that collide. Used by one thread.
+ * The contents that a segment has, by a hash of 128 bits that goes over their size, too. The hash
+ * has a secret of its own, so that nobody can make up two contents that collide. Used by one
+ * thread.
  */
 final class ContentTable {
 
-  /** The most contents of one segment: the table then takes 16 MiB. */
+  /** The most contents of one segment: the table then takes about 24 MiB. */
   static final int MOST = 1 << 18;
 
-  private static final int FIRST_SLOTS = 1 << 10;
   private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED;
   private static final long STRIPE = 2 * Long.BYTES;
   private static final int LANES = 4;
 
+  /** A hash. */
+  private record Key(long high, long low) {}
+
   private final long[] secret = new SecureRandom().longs(6).map(each -> each | 1).toArray();
-  private long[] keys; // pairs; 0, 0: free
-  private int[] numbers;
-  private int count;
-
-  private long high; // of the content that was asked for last
-  private long low;
-
-  ContentTable() {
-    clear();
-  }
+  private final Map<Key, Integer> numbers = new HashMap<>();
 
   void clear() {
-    keys = new long[2 * FIRST_SLOTS];
-    numbers = new int[FIRST_SLOTS];
-    count = 0;
+    numbers.clear();
   }
 
   boolean isFull() {
-    return count >= MOST;
+    return numbers.size() >= MOST;
   }
 
-  /** Returns the number of a content that was added before; -1: there is none like it. */
-  int find(MemorySegment content) {
-    hash(content);
-    int slot = slot(keys, high, low);
-    return keys[2 * slot] == 0 && keys[2 * slot + 1] == 0 ? -1 : numbers[slot];
+  /** The number of contents, which the next new one has. */
+  int size() {
+    return numbers.size();
   }
 
-  /** Adds the content that was not found; returns its number. */
-  int add() {
-    if (2 * count >= numbers.length) {
-      grow();
-    }
-    put(keys, numbers, high, low, count);
-    return count++;
-  }
-
-  private void grow() {
-    long[] largerKeys = new long[2 * keys.length];
-    int[] largerNumbers = new int[2 * numbers.length];
-    for (int i = 0; i < numbers.length; i++) {
-      if (keys[2 * i] != 0 || keys[2 * i + 1] != 0) {
-        put(largerKeys, largerNumbers, keys[2 * i], keys[2 * i + 1], numbers[i]);
-      }
-    }
-    keys = largerKeys;
-    numbers = largerNumbers;
-  }
-
-  private static void put(long[] keys, int[] numbers, long high, long low, int number) {
-    int slot = slot(keys, high, low);
-    keys[2 * slot] = high;
-    keys[2 * slot + 1] = low;
-    numbers[slot] = number;
-  }
-
-  /** The slot that has the key, or the free one where it belongs. */
-  private static int slot(long[] keys, long high, long low) {
-    int mask = keys.length / 2 - 1;
-    int slot = (int) high & mask;
-    while ((keys[2 * slot] != high || keys[2 * slot + 1] != low)
-        && (keys[2 * slot] != 0 || keys[2 * slot + 1] != 0)) {
-      slot = (slot + 1) & mask;
-    }
-    return slot;
+  /** Returns the number of a content, which is added where there is none like it. */
+  int number(MemorySegment content) {
+    return numbers.computeIfAbsent(hash(content), key -> numbers.size());
   }
 
   /**
    * Two chains of 64 by 64 bit products over 16 bytes at a time, each with a secret of its own;
    * four of these pairs in turns, since a product takes longer than the next one's beginning.
    */
-  private void hash(MemorySegment content) {
+  private Key hash(MemorySegment content) {
     long size = content.byteSize();
     long one = size ^ secret[0];
     long two = Long.reverse(size) ^ secret[1];
@@ -129,11 +87,7 @@ final class ContentTable {
     }
     one = fold(one ^ first ^ secret[2], second ^ secret[3]);
     two = fold(two ^ second ^ secret[4], first ^ secret[5]);
-    high = fold(one ^ secret[1], two ^ secret[0]);
-    low = fold(two ^ secret[3], one ^ secret[2]);
-    if (high == 0 && low == 0) {
-      low = 1; // two zeros mean that a slot is free
-    }
+    return new Key(fold(one ^ secret[1], two ^ secret[0]), fold(two ^ secret[3], one ^ secret[2]));
   }
 
   private long first(long chain, MemorySegment content, long at) {

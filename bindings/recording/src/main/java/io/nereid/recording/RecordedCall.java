@@ -1,7 +1,9 @@
 package io.nereid.recording;
 
+import io.nereid.recording.compare.Answer;
 import io.nereid.types.StatusCode;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -52,6 +54,38 @@ public record RecordedCall(
     List<String> wantedOutputs,
     List<RecordedTensor> inputs,
     List<RecordedTensor> outputs) {
+
+  /** Its outputs, where these were recorded, as something to compare with. */
+  Map<String, Answer> answers() {
+    Map<String, Answer> answers = new LinkedHashMap<>();
+    for (RecordedTensor output : outputs) {
+      Answer answer = new Answer(output.dataType(), output.shape(), output.content().get());
+      answers.put(output.name(), answer);
+    }
+    return answers;
+  }
+
+  /**
+   * The parameters with which the protocol carries it: its own, and for priority, sequence and time
+   * in the queue those that the protocol has.
+   *
+   * @param timeoutNs how long it may wait for its turn; 0: as the model has it
+   */
+  public Map<String, Object> protocolParameters(long timeoutNs) {
+    Map<String, Object> all = new LinkedHashMap<>(parameters);
+    if (priority != 0) {
+      all.put("priority", (long) priority);
+    }
+    if (timeoutNs != 0) {
+      all.put("timeout", Math.max(1, timeoutNs / 1000));
+    }
+    if (sequence.isThere()) {
+      all.put("sequence_id", sequence.name().isEmpty() ? sequence.number() : sequence.name());
+      all.put("sequence_start", sequence.starts());
+      all.put("sequence_end", sequence.ends());
+    }
+    return all;
+  }
 
   /** The times that it spent waiting and in each stage of its execution. */
   public record Stages(

@@ -26,22 +26,26 @@ public record RecordedTensor(
     Supplier<ByteBuffer> content) {
 
   /** The content, or zeros of its size where it was not recorded; texts are then one long one. */
-  public byte[] bytes() {
+  ByteBuffer buffer() {
     if (presence == Presence.THERE) {
-      ByteBuffer there = content.get();
-      byte[] bytes = new byte[there.remaining()];
-      there.get(bytes);
-      return bytes;
+      return content.get();
     }
-    byte[] zeros = new byte[Math.toIntExact(byteSize)];
+    ByteBuffer zeros =
+        ByteBuffer.allocate(Math.toIntExact(byteSize)).order(ByteOrder.LITTLE_ENDIAN);
     long elements = shape.stream().reduce(1L, (a, b) -> a * b);
     if (!dataType.isFixedSize() && elements > 0) {
       int last = Math.toIntExact(byteSize - elements * Integer.BYTES);
-      ByteBuffer.wrap(zeros)
-          .order(ByteOrder.LITTLE_ENDIAN)
-          .putInt(Math.toIntExact((elements - 1) * Integer.BYTES), last);
+      zeros.putInt(Math.toIntExact((elements - 1) * Integer.BYTES), last);
     }
     return zeros;
+  }
+
+  /** The same, in an array of its own. */
+  public byte[] bytes() {
+    ByteBuffer buffer = buffer();
+    byte[] bytes = new byte[buffer.remaining()];
+    buffer.get(bytes);
+    return bytes;
   }
 
   /** Says whether a content was recorded, or why not. */

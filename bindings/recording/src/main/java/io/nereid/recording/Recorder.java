@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -21,8 +20,6 @@ import java.util.concurrent.ThreadLocalRandom;
  * <p>It is one of the runtime's {@linkplain Nereid#observeRequests observers} meanwhile.
  */
 public final class Recorder implements AutoCloseable {
-
-  private static final long JOIN_SECONDS = 30;
 
   private final RecordingOptions options;
   private final MessageRing ring;
@@ -105,13 +102,7 @@ public final class Recorder implements AutoCloseable {
     }
     observation.run();
     writer.stop(thread);
-    try {
-      if (thread.join(Duration.ofSeconds(JOIN_SECONDS))) {
-        copies.close();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the memory stays until the process ends
-    }
+    copies.closeAfter(thread);
   }
 
   /** Decides about each request, and has those that are wanted copied when they end. */

@@ -181,29 +181,19 @@ final class RecordingWriter implements Runnable {
 
   private void write(MemorySegment message) throws IOException {
     long before = segment.byteSize();
-    int length = message.get(TensorHead.INT, 0);
-    MemorySegment body = message.asSlice(MessageDraft.HEAD_BYTES, length);
-    long at = MessageDraft.HEAD_BYTES + length;
-    TensorHead tensor = new TensorHead(body, message.get(TensorHead.INT, Integer.BYTES));
-    for (; tensor.isThere(); tensor.next()) {
-      if (tensor.hasContent()) {
-        tensor.number(content(message.asSlice(at, tensor.byteSize())));
-        at += tensor.byteSize();
-      }
-    }
-    segment.append(body);
+    segment.append(TensorHead.numbered(message, this::content));
     recorded.increment();
     writtenBytes.add(segment.byteSize() - before);
   }
 
   /** Returns the number of a content, which is written unless the segment has it. */
   private int content(MemorySegment content) throws IOException {
-    int known = contents.find(content);
-    if (known >= 0) {
+    int next = contents.size();
+    int number = contents.number(content);
+    if (number < next) {
       savedBytes.add(content.byteSize());
-      return known;
+      return number;
     }
-    int number = contents.add();
     int shorter = deflate(content);
     small.clear();
     small.put(Format.CONTENT).put(shorter > 0 ? Format.DEFLATED : Format.RAW);

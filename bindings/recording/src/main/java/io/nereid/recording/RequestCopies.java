@@ -2,14 +2,17 @@ package io.nereid.recording;
 
 import io.nereid.model.RequestObserver.Outcome;
 import io.nereid.model.SentRequest;
+import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Copies requests that have ended into a ring, on the threads that complete them, which never wait;
- * what does not fit is dropped and counted. Closing it gives the memory of the ring back.
+ * what does not fit is dropped and counted.
  */
-final class RequestCopies implements AutoCloseable {
+final class RequestCopies {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
 
   private final MessageRing ring;
   private final Set<String> redacted;
@@ -72,10 +75,18 @@ final class RequestCopies implements AutoCloseable {
     }
   }
 
-  /** Gives the ring's memory back; nobody reads it any more. */
-  @Override
-  public void close() {
-    closed = true;
-    ring.close();
+  /**
+   * Gives the ring's memory back once the thread that reads it has ended. The thread was told to,
+   * and nothing more is copied.
+   */
+  void closeAfter(Thread reader) {
+    try {
+      if (reader.join(PATIENCE)) {
+        closed = true;
+        ring.close();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt(); // the memory stays until the process ends
+    }
   }
 }

@@ -7,19 +7,15 @@ import io.nereid.Nereid;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RequestObserver;
 import io.nereid.model.SentRequest;
-import io.nereid.recording.compare.Answer;
 import io.nereid.recording.compare.AnswerComparison;
 import io.nereid.recording.compare.OutputFigures;
-import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -139,13 +135,7 @@ public final class Shadow implements AutoCloseable {
     observation.run();
     stopping = true;
     thread.interrupt(); // which gives up on a request that is under way
-    try {
-      if (thread.join(Duration.ofSeconds(30))) {
-        copies.close();
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // the memory stays until the process ends
-    }
+    copies.closeAfter(thread);
   }
 
   /** Copies the requests to the primary that are answered. */
@@ -183,7 +173,7 @@ public final class Shadow implements AutoCloseable {
       }
       try {
         compare(read(message));
-      } catch (RuntimeException e) { // of a copy that is not as it should be
+      } catch (IOException | RuntimeException e) { // of a copy that is not as it should be
         System.getLogger("io.nereid.recording")
             .log(System.Logger.Level.WARNING, "a request was not compared: " + model, e);
         dropped.increment();
@@ -194,19 +184,15 @@ public final class Shadow implements AutoCloseable {
   }
 
   /** A request whose tensors lie in the ring. */
-  private static RecordedCall read(MemorySegment message) {
-    int length = message.get(TensorHead.INT, 0);
-    MemorySegment body = message.asSlice(MessageDraft.HEAD_BYTES, length);
-    long at = MessageDraft.HEAD_BYTES + length;
+  private static RecordedCall read(MemorySegment message) throws IOException {
     List<ByteBuffer> contents = new ArrayList<>();
-    TensorHead tensor = new TensorHead(body, message.get(TensorHead.INT, Integer.BYTES));
-    for (; tensor.isThere(); tensor.next()) {
-      if (tensor.hasContent()) {
-        tensor.number(contents.size());
-        contents.add(message.asSlice(at, tensor.byteSize()).asByteBuffer());
-        at += tensor.byteSize();
-      }
-    }
+    MemorySegment body =
+        TensorHead.numbered(
+            message,
+            content -> {
+              contents.add(content.asByteBuffer());
+              return contents.size() - 1;
+            });
     ByteBuffer bytes = body.asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
     bytes.get(); // the type
     return new RequestReader(0, 0, number -> () -> contents.get(number)).read(bytes);
@@ -217,21 +203,9 @@ public final class Shadow implements AutoCloseable {
       dropped.increment(); // tensors on a GPU are not copied
       return;
     }
-    Map<String, Answer> expected = new HashMap<>();
-    call.outputs()
-        .forEach(output ->
-            expected.put(
-                output.name(),
-                new Answer(output.dataType(), output.shape(), output.content().get())));
-    try (InferRequest request = request(call);
+    try (InferRequest request = RuntimeAnswers.request(model, call);
         InferResponse response = request.infer()) {
-      Map<String, Answer> got = new HashMap<>();
-      for (String name : response.outputNames()) {
-        Tensor output = response.output(name);
-        List<Long> shape = Arrays.stream(output.shape()).boxed().toList();
-        got.put(name, new Answer(output.dataType(), shape, output.segment().asByteBuffer()));
-      }
-      comparison.add(model.name(), call.id(), expected, got);
+      comparison.add(model.name(), call.id(), call.answers(), RuntimeAnswers.outputs(response));
     } catch (NereidException e) {
       switch (e.code()) {
         // There is no room or no time for it, or nobody who answers.
@@ -246,17 +220,5 @@ public final class Shadow implements AutoCloseable {
 
   private static boolean areThere(List<RecordedTensor> tensors) {
     return tensors.stream().allMatch(tensor -> tensor.presence() == RecordedTensor.Presence.THERE);
-  }
-
-  private InferRequest request(RecordedCall call) {
-    InferRequest request = model.newRequest().id(call.id()).priority(call.priority());
-    call.parameters().forEach(request::parameter);
-    call.wantedOutputs().forEach(request::output);
-    for (RecordedTensor input : call.inputs()) {
-      long[] shape = input.shape().stream().mapToLong(Long::longValue).toArray();
-      MemorySegment content = MemorySegment.ofBuffer(input.content().get());
-      request.input(input.name(), Tensor.of(input.dataType(), content, shape));
-    }
-    return request;
   }
 }

@@ -23,19 +23,4 @@ public record ShadowOptions(double share, long memoryBytes, Map<String, Toleranc
     RecordingOptions.checkMemory(memoryBytes);
     tolerances = Map.copyOf(tolerances);
   }
-
-  /** Returns a copy for another part of the requests. */
-  public ShadowOptions withShare(double part) {
-    return new ShadowOptions(part, memoryBytes, tolerances);
-  }
-
-  /** Returns a copy that lets copies wait in so much memory. */
-  public ShadowOptions withMemory(long bytes) {
-    return new ShadowOptions(share, bytes, tolerances);
-  }
-
-  /** Returns a copy that judges by these. */
-  public ShadowOptions withTolerances(Map<String, Tolerance> others) {
-    return new ShadowOptions(share, memoryBytes, others);
-  }
 }

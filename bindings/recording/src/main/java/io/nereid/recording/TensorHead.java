@@ -1,20 +1,23 @@
 package io.nereid.recording;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Walks over the tensors of a request's body: role, data type, absence, rank, number of the content
- * (int), size (long), dimensions (longs), name. Used by one thread.
+ * Knows where in a message of {@link MessageDraft} the contents are, and where in its body their
+ * numbers: a tensor there has role, data type, absence, rank, number of the content (int), size
+ * (long), dimensions (longs), name.
  */
 final class TensorHead {
 
-  static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  static final ValueLayout.OfLong LONG =
+
+  private static final ValueLayout.OfShort SHORT =
+      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
+  private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /** The size of what every tensor has, without its dimensions and its name. */
@@ -25,38 +28,32 @@ final class TensorHead {
   private static final int NUMBER = 4;
   private static final int SIZE = 8;
 
-  private final MemorySegment body;
-  private long at;
-  private int left;
+  private TensorHead() {}
 
-  TensorHead(MemorySegment body, long tensorsAt) {
-    this.body = body;
-    left = Short.toUnsignedInt(body.get(SHORT, tensorsAt));
-    at = tensorsAt + Short.BYTES;
+  /** Gives contents their numbers. */
+  interface Numbering {
+    /** Returns the number of a content, which lies in the message. */
+    int number(MemorySegment content) throws IOException;
   }
 
-  /** True if the walk stands on a tensor. */
-  boolean isThere() {
-    return left > 0;
-  }
-
-  boolean hasContent() {
-    return body.get(ValueLayout.JAVA_BYTE, at + ABSENCE) == Format.THERE;
-  }
-
-  long byteSize() {
-    return body.get(LONG, at + SIZE);
-  }
-
-  /** Writes the number of its content. */
-  void number(int number) {
-    body.set(INT, at + NUMBER, number);
-  }
-
-  void next() {
-    int rank = body.get(ValueLayout.JAVA_BYTE, at + RANK);
-    long nameAt = at + FIXED_BYTES + (long) rank * Long.BYTES;
-    at = nameAt + Integer.BYTES + body.get(INT, nameAt);
-    left--;
+  /** Writes the numbers of all contents into the body of a message, and returns the body. */
+  static MemorySegment numbered(MemorySegment message, Numbering contents) throws IOException {
+    int length = message.get(INT, 0);
+    MemorySegment body = message.asSlice(MessageDraft.HEAD_BYTES, length);
+    long contentAt = MessageDraft.HEAD_BYTES + length;
+    long at = message.get(INT, Integer.BYTES);
+    int count = Short.toUnsignedInt(body.get(SHORT, at));
+    at += Short.BYTES;
+    for (int i = 0; i < count; i++) {
+      if (body.get(ValueLayout.JAVA_BYTE, at + ABSENCE) == Format.THERE) {
+        long size = body.get(LONG, at + SIZE);
+        body.set(INT, at + NUMBER, contents.number(message.asSlice(contentAt, size)));
+        contentAt += size;
+      }
+      long rank = body.get(ValueLayout.JAVA_BYTE, at + RANK);
+      long nameAt = at + FIXED_BYTES + rank * Long.BYTES;
+      at = nameAt + Integer.BYTES + body.get(INT, nameAt);
+    }
+    return body;
   }
 }

@@ -136,7 +136,7 @@ class ShadowTest {
             Shadow.start(
                 nereid,
                 copied,
-                ShadowOptions.DEFAULT.withTolerances(Map.of("m/OUT_A", new Tolerance(0, 0.01))))) {
+                new ShadowOptions(1, 1 << 20, Map.of("m/OUT_A", new Tolerance(0, 0.01))))) {
       send(model, "zero", 0);
       send(model, "five", 5);
       send(model, "thirteen", 13);
@@ -180,7 +180,7 @@ class ShadowTest {
   void copiesThatFindNoRoomAreDropped() {
     Model model = primary();
     Model copied = shadow(answering(2, new Semaphore(99)));
-    try (Shadow shadow = Shadow.start(nereid, copied, ShadowOptions.DEFAULT.withMemory(1 << 16));
+    try (Shadow shadow = Shadow.start(nereid, copied, new ShadowOptions(1, 1 << 16, Map.of()));
         var request =
             model
                 .newRequest()
@@ -234,7 +234,7 @@ class ShadowTest {
     assertEquals(
         "expected a model that is loaded as a shadow (shadow_of), got Model[m, version 2, READY]",
         e.getMessage());
-    assertThrows(IllegalArgumentException.class, () -> ShadowOptions.DEFAULT.withShare(0));
-    assertThrows(IllegalArgumentException.class, () -> ShadowOptions.DEFAULT.withMemory(1));
+    assertThrows(IllegalArgumentException.class, () -> new ShadowOptions(0, 1 << 20, Map.of()));
+    assertThrows(IllegalArgumentException.class, () -> new ShadowOptions(1, 1, Map.of()));
   }
 }

@@ -2,14 +2,14 @@ package io.nereid.junit;
 
 import io.nereid.Nereid;
 import io.nereid.model.ModelFile;
+import io.nereid.recording.AnswerSource;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor.Presence;
 import io.nereid.recording.Recording;
+import io.nereid.recording.RuntimeAnswers;
 import io.nereid.recording.compare.AnswerComparison;
 import io.nereid.recording.compare.Tolerance;
-import io.nereid.recording.replay.AnswerSource;
 import io.nereid.recording.replay.ReplayedAnswers;
-import io.nereid.recording.replay.RuntimeAnswers;
 import io.nereid.recording.replay.WorstCalls;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -1,15 +1,14 @@
 package io.nereid.cli;
 
 import io.nereid.InferRequest;
+import io.nereid.InferResponse;
 import io.nereid.Nereid;
-import io.nereid.model.RepositoryOptions;
 import io.nereid.perf.Replay;
 import io.nereid.perf.ReplayReport;
 import io.nereid.perf.ServerArguments;
 import io.nereid.recording.RecordedCall;
-import io.nereid.recording.replay.RuntimeAnswers;
+import io.nereid.recording.RuntimeAnswers;
 import io.nereid.types.NereidException;
-import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -18,7 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
+import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -112,40 +111,25 @@ final class ReplayCommand implements Callable<Integer> {
   }
 
   private ReplayReport here(Replay.Options options) throws IOException, InterruptedException {
-    try (Nereid nereid = Nereid.open(RepositoryOptions.builder().repository(repository).build())) {
-      return Replay.run(options, (call, ended) -> send(nereid, call, ended), repository.toString());
+    try (Nereid nereid = Nereid.open(repository)) {
+      return Replay.run(options, call -> send(nereid, call), repository.toString());
     }
   }
 
-  private static void send(Nereid nereid, RecordedCall call, Consumer<String> ended) {
-    InferRequest request = null;
+  private static CompletableFuture<?> send(Nereid nereid, RecordedCall call) {
+    InferRequest request = RuntimeAnswers.request(nereid.model(call.model()), call);
     try {
-      request = RuntimeAnswers.request(nereid.model(call.model()), call);
+      request.timeout(Duration.ofNanos(call.timeoutNs()));
       if (call.deadlineNs() != 0) {
         request.deadline(Duration.ofNanos(call.deadlineNs()));
       }
-      InferRequest sent = request;
-      request
+      return request
           .inferAsync()
-          .whenComplete((response, failure) -> {
-            sent.close();
-            if (response != null) {
-              response.close();
-            }
-            ended.accept(failure == null ? null : told(failure));
-          });
+          .thenAccept(InferResponse::close)
+          .whenComplete((none, failure) -> request.close());
     } catch (NereidException e) {
-      if (request != null) {
-        request.close();
-      }
-      ended.accept(told(e));
+      request.close();
+      throw e;
     }
-  }
-
-  private static String told(Throwable failure) {
-    Throwable cause = failure instanceof NereidException ? failure : failure.getCause();
-    return cause instanceof NereidException known
-        ? known.code() + ": " + known.getMessage()
-        : StatusCode.INTERNAL + ": " + failure;
   }
 }

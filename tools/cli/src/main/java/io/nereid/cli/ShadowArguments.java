@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
@@ -53,8 +54,10 @@ final class ShadowArguments extends Arguments {
   /** The way in which they are compared. */
   ShadowOptions options() {
     try {
-      ShadowOptions options = ShadowOptions.DEFAULT.withShare(share);
-      return tolerances == null ? options : options.withTolerances(Tolerance.read(tolerances));
+      return new ShadowOptions(
+          share,
+          ShadowOptions.DEFAULT.memoryBytes(),
+          tolerances == null ? Map.of() : Tolerance.read(tolerances));
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command().commandLine(), "--shadow: " + e.getMessage(), e);
     } catch (IOException e) {

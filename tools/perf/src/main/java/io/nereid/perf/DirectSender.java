@@ -1,19 +1,22 @@
 package io.nereid.perf;
 
 import io.nereid.recording.RecordedCall;
+import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.List;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 
 /** Sends recorded requests to a runtime of this process, without a wire. */
 final class DirectSender extends Sender {
 
-  private final BiConsumer<RecordedCall, Consumer<String>> runtime;
+  private final Function<RecordedCall, CompletionStage<?>> runtime;
   private final SendingRun run;
   private RecordedCall call;
 
   private DirectSender(
-      int index, BiConsumer<RecordedCall, Consumer<String>> runtime, SendingRun run) {
+      int index, Function<RecordedCall, CompletionStage<?>> runtime, SendingRun run) {
     super(index, new Tally(), null);
     this.runtime = runtime;
     this.run = run;
@@ -30,24 +33,29 @@ final class DirectSender extends Sender {
 
   @Override
   void send() {
-    Consumer<String> ended =
-        failure -> {
-          if (failure == null) {
-            run.succeeded(this, System.nanoTime());
-          } else {
-            int colon = failure.indexOf(": ");
-            run.failed(this, failure.substring(0, colon), failure.substring(colon + 2));
-            run.ready(this, System.nanoTime());
-          }
-        };
-    runtime.accept(call, ended);
+    try {
+      runtime.apply(call).whenComplete((answer, failure) -> ended(failure));
+    } catch (NereidException e) {
+      ended(e);
+    }
+  }
+
+  private void ended(Throwable failure) {
+    if (failure == null) {
+      run.succeeded(this, System.nanoTime());
+      return;
+    }
+    Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+    StatusCode code = cause instanceof NereidException known ? known.code() : StatusCode.INTERNAL;
+    run.failed(this, code.name(), cause.getMessage());
+    run.ready(this, System.nanoTime());
   }
 
   @Override
   void close() {}
 
   /** Makes as many as are wanted. */
-  record Senders(BiConsumer<RecordedCall, Consumer<String>> runtime) implements LoadRun.Senders {
+  record Senders(Function<RecordedCall, CompletionStage<?>> runtime) implements LoadRun.Senders {
     @Override
     public Sender open(int index, SendingRun run) {
       return new DirectSender(index, runtime, run);

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The requests of a directory's recordings, in the order in which they arrived. Recordings follow
@@ -72,19 +73,18 @@ final class RecordedRequests implements AutoCloseable {
 
   private static List<Arrival> read(Path directory, Recording recording, Set<String> models)
       throws IOException {
-    Map<Long, List<RecordedCall>> byRecording = new LinkedHashMap<>();
-    for (RecordedCall call = recording.next(); call != null; call = recording.next()) {
-      if (models.isEmpty() || models.contains(call.model())) {
-        byRecording.computeIfAbsent(call.recording(), id -> new ArrayList<>()).add(call);
-      }
-    }
+    Map<Long, List<RecordedCall>> byRecording =
+        recording.byArrival().stream()
+            .filter(call -> models.isEmpty() || models.contains(call.model()))
+            .collect(
+                Collectors.groupingBy(
+                    RecordedCall::recording, LinkedHashMap::new, Collectors.toList()));
     if (byRecording.isEmpty()) {
       throw new PerfException("there is no request to be sent in " + directory);
     }
     List<Arrival> arrivals = new ArrayList<>();
     long beginNs = 0;
     for (List<RecordedCall> calls : byRecording.values()) {
-      calls.sort(Comparator.comparingLong(RecordedCall::arrivalNs));
       long firstNs = calls.getFirst().arrivalNs();
       for (RecordedCall call : calls) {
         arrivals.add(new Arrival(arrivals.size(), call, beginNs + call.arrivalNs() - firstNs));
@@ -137,18 +137,9 @@ final class RecordedRequests implements AutoCloseable {
     List<Tensor> inputs = call.inputs().stream().map(RecordedRequests::tensor).toList();
     Map<String, SharedArea.Place> outputs = new LinkedHashMap<>();
     call.wantedOutputs().forEach(name -> outputs.put(name, SharedArea.NOWHERE));
-    Target target =
-        new Target(
-            server.protocol(),
-            server.host(),
-            server.port(),
-            server.path(),
-            server.tls(),
-            server.headers(),
-            call.model(),
-            "");
-    Map<String, Object> parameters = parameters(call, timeoutNs(target.protocol(), call));
-    RequestPlan plan = plan(target, call, parameters);
+    Target target = server.withModel(call.model());
+    RequestPlan plan =
+        plan(target, call, call.protocolParameters(timeoutNs(target.protocol(), call)));
     if (target.protocol() == Target.Protocol.GRPC) {
       return GrpcRequestEncoder.encode(plan, new Step(inputs), List.of(), outputs);
     }
@@ -182,24 +173,6 @@ final class RecordedRequests implements AutoCloseable {
     boolean bounded = protocol == Target.Protocol.HTTP && call.deadlineNs() != 0;
     boolean sooner = call.timeoutNs() == 0 || call.deadlineNs() < call.timeoutNs();
     return bounded && sooner ? call.deadlineNs() : call.timeoutNs();
-  }
-
-  private static Map<String, Object> parameters(RecordedCall call, long timeoutNs) {
-    Map<String, Object> parameters = new LinkedHashMap<>(call.parameters());
-    if (call.priority() != 0) {
-      parameters.put("priority", (long) call.priority());
-    }
-    if (timeoutNs != 0) {
-      parameters.put("timeout", Math.max(1, timeoutNs / 1000));
-    }
-    RecordedCall.Sequence sequence = call.sequence();
-    if (sequence.isThere()) {
-      parameters.put(
-          "sequence_id", sequence.name().isEmpty() ? sequence.number() : sequence.name());
-      parameters.put("sequence_start", sequence.starts());
-      parameters.put("sequence_end", sequence.ends());
-    }
-    return parameters;
   }
 
   private static Tensor tensor(RecordedTensor input) {

@@ -8,8 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.BiConsumer;
-import java.util.function.Consumer;
+import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /** Sends a recording's requests again, to a server or to a runtime of this process. */
@@ -68,12 +67,11 @@ public final class Replay {
   /**
    * Sends all to a runtime of this process, and returns how they went.
    *
-   * @param runtime is given a request, and must not wait for its answer; the other is told null
-   *     when it was answered, and else a code and why, as {@code "CODE: reason"}; once, by any
-   *     thread, possibly before the first returns
+   * @param runtime sends a request, and does not wait for its answer; a failure is an exception,
+   *     thrown or as the result
    */
   public static ReplayReport run(
-      Options options, BiConsumer<RecordedCall, Consumer<String>> runtime, String where)
+      Options options, Function<RecordedCall, CompletionStage<?>> runtime, String where)
       throws IOException, InterruptedException {
     try (RecordedRequests requests = RecordedRequests.open(options.directory(), options.models())) {
       return send(options, requests, new DirectSender.Senders(runtime), arrival -> null, where);

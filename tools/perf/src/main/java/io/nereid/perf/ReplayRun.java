@@ -8,9 +8,18 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
+import java.util.Queue;
+import java.util.concurrent.BlockingDeque;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingDeque;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
@@ -28,7 +37,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   private static final int FIRST_SENDERS = 4;
   private static final long SPIN_NS = 100_000;
   private static final long POLL_NS = 1_000_000;
-  private static final long DRAIN_NS = 60_000_000_000L;
+  private static final long DRAIN_S = 60;
 
   /**
    * The end of a request.
@@ -58,21 +67,17 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   private final Function<Arrival, Encoded> encoder;
   private final double speed; // infinite: as fast as possible
   private final int mostSenders;
-  private final BlockingQueue<Flight> encoded = new ArrayBlockingQueue<>(AHEAD);
-  private final Thread reader;
-  private volatile RuntimeException readFailure;
+  private final ExecutorService encoding =
+      Executors.newSingleThreadExecutor(
+          Thread.ofPlatform().name("nrd-replay-read").daemon().factory());
+  private final List<Sender> opened = new ArrayList<>(); // by the thread of run
+  private final BlockingDeque<Sender> free = new LinkedBlockingDeque<>();
+  private final Map<Sender, Flight> flying = new ConcurrentHashMap<>();
+  private final Map<String, Deque<Flight>> sequences = new HashMap<>(); // that wait; under itself
+  private final Queue<End> ends = new ConcurrentLinkedQueue<>();
+  private final CountDownLatch left;
+  private final AtomicReference<String> firstError = new AtomicReference<>();
   private volatile boolean stopping;
-
-  private final Object lock = new Object();
-
-  // Under lock from here.
-  private final Deque<Sender> free = new ArrayDeque<>();
-  private final Map<Sender, Flight> flying = new HashMap<>();
-  private final Map<String, Deque<Flight>> sequences = new HashMap<>(); // those that wait
-  private final List<Sender> opened = new ArrayList<>();
-  private final List<End> ends = new ArrayList<>();
-  private String firstError; // null: there was none
-  private Thread waiting; // for a sender; null: nobody does
 
   /**
    * Sends nothing yet; owns the senders.
@@ -90,64 +95,49 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     this.encoder = encoder;
     this.speed = speed;
     this.mostSenders = mostSenders;
-    reader = Thread.ofPlatform().name("nrd-replay-read").daemon().unstarted(this::encodeAll);
+    left = new CountDownLatch(arrivals.size());
   }
 
   /** Sends all, and returns how each ended. */
   List<End> run(int firstSenders) throws IOException, InterruptedException {
     for (int i = 0; i < Math.min(mostSenders, Math.max(FIRST_SENDERS, firstSenders)); i++) {
-      open();
+      free.push(open());
     }
     LoadRun.TimerSlack.reduce();
-    reader.start();
+    Queue<Future<Encoded>> ahead = new ArrayDeque<>();
+    int next = 0;
     long startNs = 0;
     for (Arrival arrival : arrivals) {
-      Flight flight = take();
+      for (; next < arrivals.size() && ahead.size() < AHEAD; next++) {
+        Arrival later = arrivals.get(next);
+        ahead.add(encoding.submit(() -> encoder.apply(later)));
+      }
+      Flight flight = new Flight(arrival, encoded(ahead.remove()));
       if (arrival.index() == 0) { // now that what encodes it is loaded
         startNs = System.nanoTime() + POLL_NS;
       }
-      boolean timed = !Double.isInfinite(speed);
-      long dueNs = timed ? startNs + (long) (arrival.offsetNs() / speed) : 0;
-      if (timed) {
-        awaitDue(dueNs);
+      if (!Double.isInfinite(speed)) {
+        flight.dueNs = startNs + (long) (arrival.offsetNs() / speed);
+        awaitDue(flight.dueNs);
       }
-      flight.dueNs = dueNs;
       send(flight);
     }
-    drain();
-    synchronized (lock) {
-      return List.copyOf(ends);
-    }
+    left.await(DRAIN_S, TimeUnit.SECONDS);
+    return List.copyOf(ends);
   }
 
   /** The first failure in words; null: there was none. */
   String firstError() {
-    synchronized (lock) {
-      return firstError;
-    }
+    return firstError.get();
   }
 
-  private void encodeAll() {
+  private static Encoded encoded(Future<Encoded> message) throws InterruptedException {
     try {
-      for (Arrival arrival : arrivals) {
-        encoded.put(new Flight(arrival, encoder.apply(arrival)));
-      }
-    } catch (InterruptedException e) {
-      return; // the run was closed
-    } catch (RuntimeException e) {
-      readFailure = e;
-    }
-  }
-
-  private Flight take() throws InterruptedException {
-    while (true) {
-      Flight flight = encoded.poll(POLL_NS, TimeUnit.NANOSECONDS);
-      if (flight != null) {
-        return flight;
-      }
-      if (readFailure != null) {
-        throw readFailure;
-      }
+      return message.get();
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof RuntimeException failure
+          ? failure
+          : new PerfException("" + e, e);
     }
   }
 
@@ -164,10 +154,10 @@ final class ReplayRun implements SendingRun, AutoCloseable {
 
   // ---- Sending ---------------------------------------------------------------------------------
 
-  private void send(Flight flight) throws IOException {
+  private void send(Flight flight) throws IOException, InterruptedException {
     String sequence = flight.arrival.sequence();
-    synchronized (lock) {
-      if (!sequence.isEmpty()) {
+    if (!sequence.isEmpty()) {
+      synchronized (sequences) {
         Deque<Flight> before = sequences.get(sequence);
         if (before != null) {
           flight.held = true;
@@ -177,7 +167,11 @@ final class ReplayRun implements SendingRun, AutoCloseable {
         sequences.put(sequence, new ArrayDeque<>());
       }
     }
-    transmit(takeFree(), flight);
+    Sender sender = free.poll();
+    if (sender == null) {
+      sender = opened.size() < mostSenders ? open() : free.take();
+    }
+    transmit(sender, flight);
   }
 
   private void transmit(Sender sender, Flight flight) {
@@ -188,9 +182,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     flight.lateNs = nowNs - flight.dueNs;
     sender.intend(flight.dueNs);
     sender.allow(flight.arrival.call().deadlineNs());
-    synchronized (lock) {
-      flying.put(sender, flight);
-    }
+    flying.put(sender, flight);
     if (sender instanceof DirectSender direct) {
       direct.take(flight.arrival.call());
     } else {
@@ -199,31 +191,10 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     sender.send();
   }
 
-  private Sender takeFree() throws IOException {
-    while (true) {
-      boolean more;
-      synchronized (lock) {
-        Sender sender = free.poll();
-        if (sender != null) {
-          return sender;
-        }
-        more = opened.size() < mostSenders;
-        waiting = more ? null : Thread.currentThread();
-      }
-      if (more) {
-        open();
-      } else {
-        LockSupport.parkNanos(POLL_NS);
-      }
-    }
-  }
-
-  private void open() throws IOException {
+  private Sender open() throws IOException {
     Sender sender = senders.open(opened.size(), this);
-    synchronized (lock) {
-      opened.add(sender);
-      free.push(sender);
-    }
+    opened.add(sender);
+    return sender;
   }
 
   // ---- Called by senders -----------------------------------------------------------------------
@@ -236,46 +207,42 @@ final class ReplayRun implements SendingRun, AutoCloseable {
 
   @Override
   public void failed(Sender sender, String status, String text) {
-    synchronized (lock) {
-      firstError = firstError == null ? status + ": " + text : firstError;
-    }
+    firstError.compareAndSet(null, status + ": " + text);
     ended(sender, System.nanoTime(), status);
   }
 
   private void ended(Sender sender, long nowNs, String status) {
-    synchronized (lock) {
-      Flight flight = flying.get(sender);
-      ends.add(new End(flight.arrival, nowNs - flight.dueNs, flight.lateNs, flight.held, status));
-    }
+    Flight flight = flying.get(sender);
+    ends.add(new End(flight.arrival, nowNs - flight.dueNs, flight.lateNs, flight.held, status));
+    left.countDown();
   }
 
   @Override
   public void failedToConnect(Sender sender, IOException cause) {
-    synchronized (lock) {
-      firstError = firstError == null ? "connection: " + cause.getMessage() : firstError;
-    }
+    firstError.compareAndSet(null, "connection: " + cause.getMessage());
   }
 
   /** Gives the sender the next request of the sequence that it has served, or nothing. */
   @Override
   public void ready(Sender sender, long nowNs) {
-    Flight next = null;
-    synchronized (lock) {
-      Flight last = flying.remove(sender);
-      if (last != null) {
-        Deque<Flight> held = sequences.get(last.arrival.sequence());
-        next = held == null ? null : held.poll();
-        if (held != null && next == null) {
-          sequences.remove(last.arrival.sequence());
-        }
-      }
-      if (next == null) {
-        free.push(sender);
-        LockSupport.unpark(waiting);
-      }
-    }
-    if (next != null) {
+    Flight last = flying.remove(sender);
+    Flight next = last == null ? null : nextOf(last.arrival.sequence());
+    if (next == null) {
+      free.push(sender);
+    } else {
       transmit(sender, next);
+    }
+  }
+
+  /** The next request that waits in a sequence; null: none does, and the next need not. */
+  private Flight nextOf(String sequence) {
+    synchronized (sequences) {
+      Deque<Flight> held = sequences.get(sequence);
+      Flight next = held == null ? null : held.poll();
+      if (next == null) {
+        sequences.remove(sequence);
+      }
+      return next;
     }
   }
 
@@ -284,25 +251,11 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     return stopping;
   }
 
-  private void drain() {
-    long deadlineNs = System.nanoTime() + DRAIN_NS;
-    while (System.nanoTime() - deadlineNs < 0) {
-      synchronized (lock) {
-        if (ends.size() == arrivals.size()) {
-          return;
-        }
-      }
-      LockSupport.parkNanos(POLL_NS);
-    }
-  }
-
   @Override
   public void close() {
     stopping = true;
-    reader.interrupt();
-    synchronized (lock) {
-      opened.forEach(Sender::close);
-    }
+    encoding.shutdownNow();
+    opened.forEach(Sender::close);
     senders.close();
   }
 }

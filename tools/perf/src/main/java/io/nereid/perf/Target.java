@@ -76,6 +76,11 @@ record Target(
         version);
   }
 
+  /** Another model of the same server, which chooses the version. */
+  Target withModel(String other) {
+    return new Target(protocol, host, port, path, tls, headers, other, "");
+  }
+
   private static URI uri(String text, String shown) {
     URI uri;
     try {

@@ -21,6 +21,12 @@ public record Answer(DataType dataType, List<Long> shape, ByteBuffer content) {
     content = content.slice().order(ByteOrder.LITTLE_ENDIAN);
   }
 
+  /** The same in memory of its own. */
+  public Answer copy() {
+    ByteBuffer own = ByteBuffer.allocate(content.limit()).put(content.duplicate()).flip();
+    return new Answer(dataType, shape, own);
+  }
+
   /** True if elements are numbers whose nearness means something. */
   boolean isNumeric() {
     return dataType != DataType.BYTES && dataType != DataType.BOOL;

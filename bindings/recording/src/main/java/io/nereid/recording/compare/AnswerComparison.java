@@ -78,6 +78,7 @@ public final class AnswerComparison {
   private final List<String> failures = new ArrayList<>(); // the first ones
   private long differing;
   private long failed;
+  private long alike; // failures
   private long requests;
 
   /**
@@ -127,7 +128,9 @@ public final class AnswerComparison {
   /** Tells of a request that the sides ended differently, at least one with a failure. */
   public synchronized void addFailure(String model, String request, String a, String b) {
     requests++;
-    if (!a.equals(b)) {
+    if (a.equals(b)) {
+      alike++;
+    } else {
       failed++;
       if (failures.size() < FAILURES_KEPT) {
         failures.add("%s, %s: %s and %s".formatted(model, request, a, b));
@@ -262,6 +265,9 @@ public final class AnswerComparison {
   public synchronized String details() {
     StringBuilder text = new StringBuilder();
     figures().forEach(figures -> text.append(figures.text()).append('\n'));
+    if (alike > 0) {
+      text.append(" ! ").append(alike).append(" requests failed alike at both sides\n");
+    }
     failures.forEach(line -> text.append(" ! ").append(line).append('\n'));
     if (failed > failures.size()) {
       text.append(" ! and ").append(failed - failures.size()).append(" others\n");

@@ -1,5 +1,6 @@
 package io.nereid.recording.replay;
 
+import io.nereid.recording.AnswerSource;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor;
 import io.nereid.recording.compare.Answer;
@@ -53,6 +54,7 @@ public final class BatchSensitivity {
   private final Options options;
   private final Random chance;
   private final Map<String, List<RecordedCall>> alike = new HashMap<>();
+  private final Map<String, Long> most = new HashMap<>(); // rows of a request to a model
   private final AnswerComparison moved =
       new AnswerComparison(Map.of(Tolerance.ALL, Tolerance.NONE), Map.of());
 
@@ -101,10 +103,11 @@ public final class BatchSensitivity {
       alone = numbers(source.answer(call));
       add(call, alone, numbers(source.answer(call)), List.of("alone again"));
     } catch (NereidException e) {
-      moved.addFailure(call.model(), ReplayedAnswers.name(call), "alone", said(e));
+      moved.addFailure(call.model(), ReplayedAnswers.name(call), "alone", ReplayedAnswers.said(e));
       return;
     }
-    int most = (int) Math.min(LARGEST, source.maxBatchSize(call.model()));
+    int most =
+        (int) Math.min(LARGEST, this.most.computeIfAbsent(call.model(), source::maxBatchSize));
     for (int round = 0; round < ROUNDS && rows(call) < most; round++) {
       Company company = company(call, rows(call) + 1 + chance.nextInt(most - rows(call)));
       if (company.calls.size() > 1) {
@@ -112,14 +115,11 @@ public final class BatchSensitivity {
           Map<String, Answer> all = source.answer(call, company.inputs());
           add(call, alone, company.own(all, alone), company.kinds());
         } catch (NereidException e) {
-          moved.addFailure(call.model(), ReplayedAnswers.name(call), "with others", said(e));
+          moved.addFailure(
+              call.model(), ReplayedAnswers.name(call), "with others", ReplayedAnswers.said(e));
         }
       }
     }
-  }
-
-  private static String said(NereidException e) {
-    return e.code() + ": " + e.getMessage();
   }
 
   private void add(
@@ -158,8 +158,7 @@ public final class BatchSensitivity {
   private Company company(RecordedCall call, int size) {
     List<RecordedCall> others = alike.get(kind(call));
     int place = chance.nextInt(3);
-    List<RecordedCall> before = new ArrayList<>();
-    List<RecordedCall> after = new ArrayList<>();
+    List<RecordedCall> calls = new ArrayList<>(List.of(call));
     int rows = rows(call);
     int offset = 0;
     while (rows < size) {
@@ -168,16 +167,32 @@ public final class BatchSensitivity {
         break;
       }
       rows += rows(other);
-      if (place == 0 || place == 1 && chance.nextBoolean()) {
-        before.add(other);
-        offset += rows(other);
-      } else {
-        after.add(other);
-      }
+      boolean before = place == 0 || place == 1 && chance.nextBoolean();
+      calls.add(before ? 0 : calls.size(), other);
+      offset += before ? rows(other) : 0;
     }
-    before.add(call);
-    before.addAll(after);
-    return new Company(call, before, offset, rows);
+    List<List<Long>> tails = new ArrayList<>();
+    for (int i = 0; i < call.inputs().size(); i++) {
+      List<Long> largest = new ArrayList<>(withoutRows(call.inputs().get(i).shape()));
+      for (RecordedCall one : calls) {
+        List<Long> own = withoutRows(one.inputs().get(i).shape());
+        for (int j = 0; j < own.size(); j++) {
+          largest.set(j, Math.max(largest.get(j), own.get(j)));
+        }
+      }
+      tails.add(largest);
+    }
+    return new Company(call, calls, offset, rows, tails);
+  }
+
+  private static List<Long> withoutRows(List<Long> shape) {
+    return shape.subList(1, shape.size());
+  }
+
+  private static List<Long> shape(long rows, List<Long> tail) {
+    List<Long> shape = new ArrayList<>(List.of(rows));
+    shape.addAll(tail);
+    return shape;
   }
 
   /**
@@ -187,8 +202,10 @@ public final class BatchSensitivity {
    * @param calls all, in their order
    * @param offset the rows in front of the request
    * @param rows of all
+   * @param tails the dimensions behind the rows that each input of all has
    */
-  private record Company(RecordedCall call, List<RecordedCall> calls, int offset, int rows) {
+  private record Company(
+      RecordedCall call, List<RecordedCall> calls, int offset, int rows, List<List<Long>> tails) {
 
     List<String> kinds() {
       int largest = Integer.highestOneBit(rows - 1) * 2;
@@ -196,54 +213,30 @@ public final class BatchSensitivity {
       List<String> kinds = new ArrayList<>();
       kinds.add("in a batch of %2d or less".formatted(largest));
       kinds.add((offset == 0 ? "first in" : last ? "last in" : "inside") + " its batch");
-      for (int i = 0; i < call.inputs().size(); i++) {
-        if (!tail(i).equals(withoutRows(call.inputs().get(i).shape()))) {
-          kinds.add("padded");
-          break;
-        }
+      if (!tails.equals(call.inputs().stream().map(input -> withoutRows(input.shape())).toList())) {
+        kinds.add("padded");
       }
       return kinds;
-    }
-
-    private static List<Long> withoutRows(List<Long> shape) {
-      return shape.subList(1, shape.size());
-    }
-
-    /** The dimensions behind the rows that an input of all has. */
-    private List<Long> tail(int input) {
-      List<Long> largest = new ArrayList<>(withoutRows(call.inputs().get(input).shape()));
-      for (RecordedCall one : calls) {
-        List<Long> own = withoutRows(one.inputs().get(input).shape());
-        for (int i = 0; i < own.size(); i++) {
-          largest.set(i, Math.max(largest.get(i), own.get(i)));
-        }
-      }
-      return largest;
-    }
-
-    private static List<Long> shape(long rows, List<Long> tail) {
-      List<Long> shape = new ArrayList<>(List.of(rows));
-      shape.addAll(tail);
-      return shape;
     }
 
     List<RecordedTensor> inputs() {
       List<RecordedTensor> inputs = new ArrayList<>();
       for (int i = 0; i < call.inputs().size(); i++) {
         RecordedTensor own = call.inputs().get(i);
-        List<byte[]> parts = new ArrayList<>();
+        List<ByteBuffer> parts = new ArrayList<>();
         for (RecordedCall one : calls) {
           RecordedTensor input = one.inputs().get(i);
-          List<Long> shape = shape(input.shape().getFirst(), tail(i));
-          parts.add(resized(input.bytes(), input.shape(), shape, own.dataType().byteSize()));
+          List<Long> shape = shape(input.shape().getFirst(), tails.get(i));
+          ByteBuffer bytes = ByteBuffer.wrap(input.bytes());
+          parts.add(resized(bytes, input.shape(), shape, own.dataType().byteSize()));
         }
-        ByteBuffer all = ByteBuffer.allocate(parts.stream().mapToInt(part -> part.length).sum());
+        ByteBuffer all = ByteBuffer.allocate(parts.stream().mapToInt(ByteBuffer::limit).sum());
         parts.forEach(all::put);
         inputs.add(
             new RecordedTensor(
                 own.name(),
                 own.dataType(),
-                shape(rows, tail(i)),
+                shape(rows, tails.get(i)),
                 all.capacity(),
                 RecordedTensor.Presence.THERE,
                 () -> all.duplicate().flip()));
@@ -257,54 +250,56 @@ public final class BatchSensitivity {
     Map<String, Answer> own(Map<String, Answer> all, Map<String, Answer> alone) {
       Map<String, Answer> own = new LinkedHashMap<>();
       all.forEach((name, answer) -> {
-        Answer single = alone.get(name);
-        if (single != null) {
-          own.put(name, part(answer, single));
+        if (alone.containsKey(name)) {
+          own.put(name, part(answer, alone.get(name)));
         }
       });
       return own;
     }
 
     private Answer part(Answer all, Answer alone) {
-      List<Long> shape = all.shape();
-      if (shape.size() != alone.shape().size() || shape.isEmpty() || shape.getFirst() != rows) {
+      if (all.shape().size() != alone.shape().size()
+          || all.shape().isEmpty()
+          || all.shape().getFirst() != rows) {
         return all; // it has no rows, and differs in its shape
       }
-      byte[] part = new byte[all.content().limit() / rows * BatchSensitivity.rows(call)];
-      all.content().get(part.length / BatchSensitivity.rows(call) * offset, part);
-      List<Long> own = shape(BatchSensitivity.rows(call), withoutRows(shape));
-      byte[] resized = resized(part, own, alone.shape(), all.dataType().byteSize());
-      return new Answer(all.dataType(), alone.shape(), ByteBuffer.wrap(resized));
+      int row = all.content().limit() / rows;
+      int count = BatchSensitivity.rows(call);
+      ByteBuffer part = all.content().slice(row * offset, row * count);
+      List<Long> shape = shape(count, withoutRows(all.shape()));
+      ByteBuffer own = resized(part, shape, alone.shape(), all.dataType().byteSize());
+      return new Answer(all.dataType(), alone.shape(), own);
     }
 
     /** The elements that two shapes have in common, and zeros for the others. */
-    private static byte[] resized(byte[] from, List<Long> shape, List<Long> target, int size) {
+    private static ByteBuffer resized(
+        ByteBuffer from, List<Long> shape, List<Long> target, int size) {
       if (shape.equals(target)) {
         return from;
       }
-      byte[] to = new byte[Math.toIntExact(target.stream().reduce((long) size, (a, b) -> a * b))];
-      copy(from, 0, shape, to, 0, target, size);
+      long bytes = target.stream().reduce((long) size, (a, b) -> a * b);
+      ByteBuffer to = ByteBuffer.allocate(Math.toIntExact(bytes));
+      copy(from, shape, to, target);
       return to;
     }
 
-    private static void copy(
-        byte[] from, int at, List<Long> shape, byte[] to, int toAt, List<Long> target, int size) {
-      int length = Math.toIntExact(shape.getFirst());
-      int targetLength = Math.toIntExact(target.getFirst());
-      int common = Math.min(length, targetLength);
+    private static void copy(ByteBuffer from, List<Long> shape, ByteBuffer to, List<Long> target) {
+      int common = (int) Math.min(shape.getFirst(), target.getFirst());
+      if (common == 0) {
+        return;
+      }
+      int step = (int) (from.limit() / shape.getFirst());
+      int targetStep = (int) (to.limit() / target.getFirst());
       if (shape.size() == 1) {
-        System.arraycopy(from, at * length * size, to, toAt * targetLength * size, common * size);
+        to.put(0, from, 0, common * step);
         return;
       }
       for (int i = 0; i < common; i++) {
         copy(
-            from,
-            at * length + i,
+            from.slice(i * step, step),
             withoutRows(shape),
-            to,
-            toAt * targetLength + i,
-            withoutRows(target),
-            size);
+            to.slice(i * targetStep, targetStep),
+            withoutRows(target));
       }
     }
   }

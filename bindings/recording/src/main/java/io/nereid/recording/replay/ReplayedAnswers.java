@@ -1,5 +1,6 @@
 package io.nereid.recording.replay;
 
+import io.nereid.recording.AnswerSource;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.compare.Answer;
 import io.nereid.recording.compare.AnswerComparison;
@@ -79,6 +80,10 @@ public record ReplayedAnswers(AnswerSource a, AnswerSource b, Map<String, Tolera
     }
   }
 
+  static String said(NereidException failure) {
+    return failure.code() + ": " + failure.getMessage();
+  }
+
   /** Tells a request from others: its id, or when it arrived. */
   static String name(RecordedCall call) {
     return call.id().isEmpty() ? call.arrival().toString() : call.id();
@@ -91,7 +96,7 @@ public record ReplayedAnswers(AnswerSource a, AnswerSource b, Map<String, Tolera
       try {
         return new Side(source.answer(call), "OK");
       } catch (NereidException e) {
-        return new Side(Map.of(), e.code() + ": " + e.getMessage());
+        return new Side(Map.of(), said(e));
       }
     }
 

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Nereid;
+import io.nereid.recording.AnswerSource;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.Recorder;
 import io.nereid.recording.Recording;
 import io.nereid.recording.RecordingOptions;
+import io.nereid.recording.RuntimeAnswers;
 import io.nereid.recording.compare.AnswerComparison;
 import io.nereid.recording.compare.OutputFigures;
 import io.nereid.tensor.Tensor;

@@ -1,10 +1,7 @@
-package io.nereid.recording.replay;
+package io.nereid.recording;
 
-import io.nereid.recording.RecordedCall;
-import io.nereid.recording.RecordedTensor;
 import io.nereid.recording.compare.Answer;
 import io.nereid.types.NereidException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -16,13 +13,7 @@ public interface AnswerSource {
       new AnswerSource() {
         @Override
         public Map<String, Answer> answer(RecordedCall call, List<RecordedTensor> inputs) {
-          Map<String, Answer> outputs = new LinkedHashMap<>();
-          call.outputs()
-              .forEach(output ->
-                  outputs.put(
-                      output.name(),
-                      new Answer(output.dataType(), output.shape(), output.content().get())));
-          return outputs;
+          return call.answers();
         }
 
         @Override
