@@ -1,14 +1,9 @@
 package io.nereid.cli;
 
-import io.nereid.Nereid;
-import io.nereid.model.ModelFile;
-import io.nereid.model.RepositoryOptions;
 import io.nereid.perf.ServerArguments;
-import io.nereid.perf.ServerConnection;
-import io.nereid.recording.AnswerSource;
+import io.nereid.perf.compare.MeasurementException;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.Recording;
-import io.nereid.recording.RuntimeAnswers;
 import io.nereid.recording.compare.AnswerComparison;
 import io.nereid.recording.replay.BatchSensitivity;
 import java.io.IOException;
@@ -78,10 +73,8 @@ final class BatchSensitivityCommand implements Callable<Integer> {
   private boolean padded;
 
   @Override
-  public Integer call() throws IOException {
-    if (repository != null && server.isGiven()) {
-      throw Arguments.wrong(command, "a REPOSITORY or -u", "both");
-    }
+  public Integer call() throws IOException, MeasurementException {
+    ReplaySide.check(command, repository, server);
     BatchSensitivity.Options options;
     try {
       options = new BatchSensitivity.Options(seed, requests, padded);
@@ -95,34 +88,21 @@ final class BatchSensitivityCommand implements Callable<Integer> {
         throw new IllegalArgumentException(
             "expected requests to model '%s' in %s, there are none".formatted(model, directory));
       }
-      if (repository == null) {
-        try (ServerConnection connection = RemoteCommand.connect(command, server)) {
-          return measure(calls, new ServedAnswers(connection), options);
+      try (ReplaySide side =
+          repository == null
+              ? ReplaySide.at(RemoteCommand.connect(command, server))
+              : ReplaySide.here(repository, model)) {
+        AnswerComparison moved = BatchSensitivity.measure(calls, side.source(), options);
+        PrintWriter out = command.commandLine().getOut();
+        out.print(moved.details());
+        if (side.source().maxBatchSize(model) < 2) {
+          out.println("The model takes one request at a time: none has company.");
+        } else {
+          out.println(moved.differs() ? "Answers move." : "No answer moves.");
         }
-      }
-      boolean file = ModelFile.isAt(repository);
-      RepositoryOptions.Builder models = RepositoryOptions.builder().repository(repository);
-      if (!file) {
-        models.explicit(model);
-      }
-      try (Nereid nereid = Nereid.open(models.build())) {
-        return measure(calls, new RuntimeAnswers(nereid, file), options);
+        out.flush();
+        return 0;
       }
     }
-  }
-
-  private int measure(
-      List<RecordedCall> calls, AnswerSource source, BatchSensitivity.Options options) {
-    long most = source.maxBatchSize(model);
-    AnswerComparison moved = BatchSensitivity.measure(calls, source, options);
-    PrintWriter out = command.commandLine().getOut();
-    out.print(moved.details());
-    if (most < 2) {
-      out.println("The model takes one request at a time: none has company.");
-    } else {
-      out.println(moved.differs() ? "Answers move." : "No answer moves.");
-    }
-    out.flush();
-    return 0;
   }
 }

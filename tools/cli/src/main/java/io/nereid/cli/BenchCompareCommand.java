@@ -1,6 +1,5 @@
 package io.nereid.cli;
 
-import io.nereid.Nereid;
 import io.nereid.model.ModelFile;
 import io.nereid.perf.compare.BenchmarkId;
 import io.nereid.perf.compare.CompareArguments;
@@ -8,9 +7,8 @@ import io.nereid.perf.compare.CompareArguments.Side;
 import io.nereid.perf.compare.MeasurementException;
 import io.nereid.perf.compare.ServedForks;
 import io.nereid.perf.compare.ServedSide;
-import io.nereid.recording.AnswerSource;
+import io.nereid.recording.RecordedCall;
 import io.nereid.recording.Recording;
-import io.nereid.recording.RuntimeAnswers;
 import io.nereid.recording.compare.AnswerComparison;
 import io.nereid.recording.compare.Tolerance;
 import io.nereid.recording.replay.ReplayedAnswers;
@@ -22,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -58,7 +57,8 @@ import picocli.CommandLine.Spec;
       "  nereid bench compare main/models branch/models --requests requests --time 10m",
       "  nereid bench compare main/models branch/models --replay recorded",
       "  nereid bench compare models/resnet:1 models/resnet:2 --replay recorded --answers-only",
-      "  nereid bench compare nereid-1.0 nereid-1.1 --models models --only resnet"
+      "  nereid bench compare nereid-1.0 nereid-1.1 --models models --only resnet",
+      "  nereid bench compare nereid-1.0 nereid-1.1 --models models --replay recorded"
     })
 final class BenchCompareCommand implements Callable<Integer> {
 
@@ -69,7 +69,7 @@ final class BenchCompareCommand implements Callable<Integer> {
 
   private static final int ANSWERS_DIFFER = 6;
 
-  /** The kinds of things that can be compared; both have to be of one kind. */
+  /** The kinds of things that can be compared. */
   private enum Kind {
     DISTRIBUTION("a distribution"),
     FILE("a model that is one file"),
@@ -92,13 +92,16 @@ final class BenchCompareCommand implements Callable<Integer> {
               + " as REPOSITORY/MODEL:VERSION.")
   private Path before;
 
-  @Parameters(index = "1", paramLabel = "AFTER", description = "Another one of the same kind.")
+  @Parameters(
+      index = "1",
+      paramLabel = "AFTER",
+      description = "Another one; a file is compared with a file only.")
   private Path after;
 
   @Option(
       names = "--models",
       paramLabel = "DIR",
-      description = "The models that two distributions are compared with.")
+      description = "The models that distributions are compared with.")
   private Path models;
 
   @Option(
@@ -114,7 +117,7 @@ final class BenchCompareCommand implements Callable<Integer> {
       paramLabel = "DIR",
       description =
           "A recording: the answers to its requests are compared, and then the speed with its"
-              + " inputs. For repositories and files.")
+              + " inputs.")
   private Path replay;
 
   @Option(
@@ -168,57 +171,74 @@ final class BenchCompareCommand implements Callable<Integer> {
     if (worst < 1) {
       throw Arguments.wrong(command, "--worst of 1 or more", Integer.toString(worst));
     }
-    Path base = repository(before);
-    Path candidate = repository(after);
-    Kind kind = kind(base);
-    if (kind(candidate) != kind) {
-      throw Arguments.wrong(
-          command,
-          "two of a kind",
-          "%s, %s, and %s, %s".formatted(before, kind.label, after, kind(candidate).label));
-    }
-    if ((kind == Kind.DISTRIBUTION) == (models == null)) {
-      throw Arguments.wrong(
-          command,
-          kind == Kind.DISTRIBUTION
-              ? "--models for two distributions"
-              : "--models for distributions only",
-          models == null ? "none" : "it for " + kind.label);
-    }
-    if (replay != null && (kind == Kind.DISTRIBUTION || requests != null)) {
-      throw Arguments.wrong(
-          command,
-          "--replay for repositories or files, without --requests",
-          requests != null ? "both" : "it for " + kind.label);
+    if (replay != null && requests != null) {
+      throw Arguments.wrong(command, "--replay without --requests", "both");
     }
     if (replay == null && (tolerances != null || answersOnly || strict || worstDirectory != null)) {
       throw Arguments.wrong(command, "--replay DIR", "none");
     }
-    boolean differ = replay != null && answersDiffer(base, candidate);
-    if (answersOnly) {
-      return differ ? ANSWERS_DIFFER : 0;
+    Path base = repository(before);
+    Path candidate = repository(after);
+    Kind kind = kind(base);
+    Kind other = kind(candidate);
+    boolean distributions = kind == Kind.DISTRIBUTION || other == Kind.DISTRIBUTION;
+    if (distributions == (models == null)) {
+      throw Arguments.wrong(
+          command,
+          distributions ? "--models for distributions" : "--models for distributions only",
+          models == null ? "none" : "it for " + kind.label);
     }
-    Path work = work();
+    ServedSide first = side(kind, base);
+    ServedSide second = side(other, candidate);
+    if (first.model().isEmpty() != second.model().isEmpty()) {
+      throw Arguments.wrong(
+          command,
+          "two of a kind",
+          "%s, %s, and %s, %s".formatted(before, kind.label, after, other.label));
+    }
     try {
-      Side<ServedSide> first = side(kind, before, base, work);
-      Side<ServedSide> second = side(kind, after, candidate, work);
-      // A file is compared with the other whatever they are called.
-      SortedSet<BenchmarkId> ids = kind == Kind.FILE ? first.ids() : second.ids();
-      Path sent =
-          replay == null ? requests : ReplayedInputs.write(replay, base, work.resolve("recorded"));
-      int code =
-          arguments.compare(
-              new ServedForks(work, sent, concurrency, ServedForks.SETTINGS),
-              first,
-              new Side<>(second.label(), second.side(), ids),
-              "models",
-              ServedForks.SETTINGS,
-              command.commandLine().getOut());
-      return differ ? ANSWERS_DIFFER : code;
+      return compare(first, second, distributions);
     } catch (MeasurementException e) {
       command.commandLine().getErr().println("nereid: " + e.getMessage());
       return CompareArguments.NOT_MEASURED;
     }
+  }
+
+  private int compare(ServedSide first, ServedSide second, boolean started)
+      throws MeasurementException, IOException {
+    boolean differ = false;
+    Path sent = requests;
+    if (replay != null) {
+      Map<String, Tolerance> allowed = allowed();
+      try (Recording recording = Recording.open(replay)) {
+        List<RecordedCall> calls = recording.byArrival();
+        try (ReplaySide a = answering(first, started, calls, "before");
+            ReplaySide b = answering(second, started, calls, "after")) {
+          differ = answersDiffer(calls, a, b, allowed);
+          if (!answersOnly) {
+            sent =
+                ReplayedInputs.write(calls, a.source(), first.model(), work().resolve("recorded"));
+          }
+        }
+      }
+    }
+    int code = answersOnly ? 0 : speed(first, second, sent);
+    return differ ? ANSWERS_DIFFER : code;
+  }
+
+  private int speed(ServedSide first, ServedSide second, Path sent)
+      throws MeasurementException, IOException {
+    Path work = work();
+    SortedSet<BenchmarkId> ids = ids(first, work);
+    // A file is compared with the other whatever they are called.
+    SortedSet<BenchmarkId> others = first.model().isEmpty() ? ids(second, work) : ids;
+    return arguments.compare(
+        new ServedForks(work, sent, concurrency, ServedForks.SETTINGS),
+        new Side<>(before.toString(), first, ids),
+        new Side<>(after.toString(), second, others),
+        "models",
+        ServedForks.SETTINGS,
+        command.commandLine().getOut());
   }
 
   private Path work() throws IOException {
@@ -233,29 +253,40 @@ final class BenchCompareCommand implements Callable<Integer> {
     }
   }
 
-  private boolean answersDiffer(Path base, Path candidate) throws IOException {
-    Map<String, Tolerance> allowed;
+  private Map<String, Tolerance> allowed() throws IOException {
     try {
-      allowed = tolerances == null ? Map.of() : Tolerance.read(tolerances);
+      return tolerances == null ? Map.of() : Tolerance.read(tolerances);
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     }
-    WorstCalls kept = new WorstCalls(worst);
-    try (Recording recording = Recording.open(replay);
-        Nereid first = Nereid.open(base);
-        Nereid second = Nereid.open(candidate)) {
-      AnswerSource a = new RuntimeAnswers(first, ModelFile.isAt(base));
-      AnswerSource b = new RuntimeAnswers(second, ModelFile.isAt(candidate));
-      AnswerComparison answers =
-          new ReplayedAnswers(a, b, allowed)
-              .compare(recording.byArrival(), strict ? Optional.empty() : Optional.of(a), kept);
-      if (worstDirectory != null) {
-        kept.write(worstDirectory);
-      }
-      command.commandLine().getOut().println(answers.text());
-      command.commandLine().getOut().flush();
-      return answers.differs();
+  }
+
+  /** Answers within this process, unless it is another build that does. */
+  private ReplaySide answering(
+      ServedSide side, boolean started, List<RecordedCall> calls, String name)
+      throws MeasurementException, IOException {
+    if (!started) {
+      return ReplaySide.here(side.models());
     }
+    Set<String> names = calls.stream().map(RecordedCall::model).collect(Collectors.toSet());
+    return ReplaySide.started(side, names, work().resolve(name));
+  }
+
+  private boolean answersDiffer(
+      List<RecordedCall> calls, ReplaySide a, ReplaySide b, Map<String, Tolerance> allowed)
+      throws MeasurementException, IOException {
+    WorstCalls kept = new WorstCalls(worst);
+    AnswerComparison answers =
+        new ReplayedAnswers(a.source(), b.source(), allowed)
+            .compare(calls, strict ? Optional.empty() : Optional.of(a.source()), kept);
+    if (worstDirectory != null) {
+      kept.write(worstDirectory);
+    }
+    command.commandLine().getOut().println(answers.text());
+    command.commandLine().getOut().flush();
+    a.check().run();
+    b.check().run();
+    return answers.differs();
   }
 
   private Kind kind(Path path) {
@@ -282,15 +313,13 @@ final class BenchCompareCommand implements Callable<Integer> {
     return null;
   }
 
-  private Side<ServedSide> side(Kind kind, Path named, Path path, Path work)
-      throws MeasurementException, IOException {
-    Path served = (kind == Kind.DISTRIBUTION ? models : path).toAbsolutePath().normalize();
-    ServedSide side =
-        new ServedSide(
-            kind == Kind.DISTRIBUTION ? serverOf(path) : thisServer(),
-            served,
-            kind == Kind.FILE ? ModelFile.nameAt(path) : "");
-    return new Side<>(named.toString(), side, ids(side, work));
+  private ServedSide side(Kind kind, Path path) {
+    boolean distribution = kind == Kind.DISTRIBUTION;
+    Path served = (distribution ? models : path).toAbsolutePath().normalize();
+    return new ServedSide(
+        distribution ? serverOf(path) : thisServer(),
+        served,
+        ModelFile.isAt(served) ? ModelFile.nameAt(served) : "");
   }
 
   private static SortedSet<BenchmarkId> ids(ServedSide side, Path work)

@@ -94,9 +94,7 @@ final class ReplayCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw new ParameterException(command.commandLine(), e.getMessage(), e);
     }
-    if (repository != null && server.isGiven()) {
-      throw Arguments.wrong(command, "a REPOSITORY or -u", "both");
-    }
+    ReplaySide.check(command, repository, server);
     ReplayReport report = repository == null ? Replay.run(options, server) : here(options);
     PrintWriter out = command.commandLine().getOut();
     out.print(report.text());

@@ -1,19 +1,16 @@
 package io.nereid.cli;
 
-import io.nereid.Model;
-import io.nereid.Nereid;
-import io.nereid.model.ModelFile;
+import io.nereid.recording.AnswerSource;
 import io.nereid.recording.RecordedCall;
 import io.nereid.recording.RecordedTensor;
-import io.nereid.recording.Recording;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import tools.jackson.jr.ob.JSON;
 
 /** Makes a recording what the load generator sends to measure speed. */
@@ -27,34 +24,38 @@ final class ReplayedInputs {
   /**
    * Writes inputs of the recording for each model as files that {@code perf --input-data} takes.
    * Requests of more than one row are left out.
+   *
+   * @param source has the models
+   * @param single the name of the only model; empty: models have their recorded names
    */
-  static Path write(Path directory, Path models, Path into) throws IOException {
+  static Path write(List<RecordedCall> calls, AnswerSource source, String single, Path into)
+      throws IOException {
     Files.createDirectories(into);
-    Map<String, List<Map<String, Object>>> byModel = new LinkedHashMap<>();
-    try (Recording recording = Recording.open(directory);
-        Nereid nereid = Nereid.open(models)) {
-      for (RecordedCall call : recording.byArrival()) {
-        Model model = ModelFile.isAt(models) ? nereid.model() : nereid.model(call.model());
-        boolean batched = model.spec().maxBatchSize() > 0;
-        List<Map<String, Object>> data =
-            byModel.computeIfAbsent(model.name(), name -> new ArrayList<>());
-        if (data.size() < MOST_MEASURED
-            && (!batched
-                || call.inputs().stream().allMatch(input -> input.shape().getFirst() == 1))) {
-          Map<String, Object> inputs = new LinkedHashMap<>();
-          call.inputs().forEach(input -> inputs.put(input.name(), json(input, batched)));
-          data.add(inputs);
-        }
-      }
-    }
-    for (Map.Entry<String, List<Map<String, Object>>> model : byModel.entrySet()) {
-      if (!model.getValue().isEmpty()) {
+    Map<String, List<RecordedCall>> byModel =
+        calls.stream()
+            .collect(Collectors.groupingBy(call -> single.isEmpty() ? call.model() : single));
+    for (Map.Entry<String, List<RecordedCall>> model : byModel.entrySet()) {
+      boolean batched = source.maxBatchSize(model.getKey()) > 0;
+      List<Map<String, Object>> data =
+          model.getValue().stream()
+              .filter(call ->
+                  !batched
+                      || call.inputs().stream().allMatch(input -> input.shape().getFirst() == 1))
+              .limit(MOST_MEASURED)
+              .map(call -> json(call, batched))
+              .toList();
+      if (!data.isEmpty()) {
         Files.writeString(
-            into.resolve(model.getKey() + ".json"),
-            JSON.std.asString(Map.of("data", model.getValue())));
+            into.resolve(model.getKey() + ".json"), JSON.std.asString(Map.of("data", data)));
       }
     }
     return into;
+  }
+
+  private static Map<String, Object> json(RecordedCall call, boolean batched) {
+    Map<String, Object> inputs = new LinkedHashMap<>();
+    call.inputs().forEach(input -> inputs.put(input.name(), json(input, batched)));
+    return inputs;
   }
 
   private static Map<String, Object> json(RecordedTensor input, boolean batched) {

@@ -11,6 +11,7 @@ import io.nereid.recording.RecordedTensor;
 import io.nereid.recording.compare.Answer;
 import io.nereid.types.NereidException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,13 +21,17 @@ import java.util.Map;
  * Answers recorded requests by a running server, which chooses the version. For one thread.
  *
  * @param server stays the caller's
+ * @param single the model that answers whatever the recorded one was called; empty: that one
  */
-record ServedAnswers(ServerConnection server) implements AnswerSource {
+record ServedAnswers(ServerConnection server, String single) implements AnswerSource {
+
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @Override
   public Map<String, Answer> answer(RecordedCall call, List<RecordedTensor> inputs) {
-    InferRequest.Builder request = InferRequest.builder(call.model()).id(call.id());
-    call.parameters().forEach((name, value) -> parameter(request, name, value));
+    String model = name(call.model());
+    InferRequest.Builder request = InferRequest.builder(model).id(call.id()).deadline(PATIENCE);
+    call.protocolParameters(0).forEach((name, value) -> parameter(request, name, value));
     call.wantedOutputs().forEach(request::output);
     for (RecordedTensor input : inputs) {
       long[] shape = input.shape().stream().mapToLong(Long::longValue).toArray();
@@ -34,7 +39,7 @@ record ServedAnswers(ServerConnection server) implements AnswerSource {
       request.input(input.name(), Tensor.of(input.dataType(), content, shape));
     }
     return server.ask(
-        "expected an answer of model '" + call.model() + "'",
+        "expected an answer of model '" + model + "'",
         client -> {
           try (InferResponse response = client.infer(request.build())) {
             return outputs(response);
@@ -42,6 +47,10 @@ record ServedAnswers(ServerConnection server) implements AnswerSource {
             throw new NereidException(e.code(), e.getMessage(), e);
           }
         });
+  }
+
+  private String name(String recorded) {
+    return single.isEmpty() ? recorded : single;
   }
 
   private static void parameter(InferRequest.Builder request, String name, Object value) {
@@ -57,16 +66,14 @@ record ServedAnswers(ServerConnection server) implements AnswerSource {
     Map<String, Answer> outputs = new LinkedHashMap<>();
     for (String name : response.outputNames()) {
       Tensor output = response.output(name);
-      ByteBuffer bytes = output.byteBuffer();
-      ByteBuffer kept = ByteBuffer.allocate(bytes.remaining()).put(bytes).flip();
       List<Long> shape = Arrays.stream(output.shape()).boxed().toList();
-      outputs.put(name, new Answer(output.dataType(), shape, kept));
+      outputs.put(name, new Answer(output.dataType(), shape, output.byteBuffer()).copy());
     }
     return outputs;
   }
 
   @Override
   public long maxBatchSize(String model) {
-    return ServedModels.spec(server, model, "").maxBatchSize();
+    return ServedModels.spec(server, name(model), "").maxBatchSize();
   }
 }

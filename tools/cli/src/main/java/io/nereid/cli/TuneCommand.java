@@ -7,6 +7,8 @@ import io.nereid.model.RepositoryOptions;
 import io.nereid.perf.compare.MeasurementException;
 import io.nereid.perf.compare.TimeOption;
 import io.nereid.perf.tune.Tuning;
+import io.nereid.recording.RecordedCall;
+import io.nereid.recording.Recording;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -194,8 +196,13 @@ final class TuneCommand implements Callable<Integer> {
     if (replay == null) {
       return requests == null ? "random" : requests.toString();
     }
-    Path recorded =
-        ReplayedInputs.write(replay, models, files.resolve("recorded")).resolve(model + ".json");
+    Path recorded = files.resolve("recorded").resolve(model + ".json");
+    try (Recording recording = Recording.open(replay);
+        ReplaySide side = ReplaySide.here(models, model)) {
+      List<RecordedCall> calls =
+          recording.byArrival().stream().filter(call -> call.model().equals(model)).toList();
+      ReplayedInputs.write(calls, side.source(), "", recorded.getParent());
+    }
     if (!Files.exists(recorded)) {
       throw new MeasurementException(
           "expected a request of one row to '" + model + "' in " + replay + ", got none");

@@ -8,6 +8,7 @@ import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.recording.Recorder;
+import io.nereid.recording.Recording;
 import io.nereid.recording.RecordingOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
@@ -100,9 +101,13 @@ class ReplayedAnswersTest {
 
   /** The inputs of the recording are what 'nereid perf' takes. */
   @Test
-  void theInputsOfARecordingMeasureSpeed() throws IOException {
+  void theInputsOfARecordingMeasureSpeed() throws Exception {
     Path one = repository("one", "onnxruntime");
-    Path inputs = ReplayedInputs.write(recorded(), one, directory.resolve("inputs"));
+    Path inputs = directory.resolve("inputs");
+    try (Recording recording = Recording.open(recorded());
+        ReplaySide side = ReplaySide.here(one)) {
+      ReplayedInputs.write(recording.byArrival(), side.source(), "", inputs);
+    }
     String json = Files.readString(inputs.resolve("simple.json"));
     assertEquals(20, json.split("INPUT0", -1).length - 1);
     assertTrue(json.contains("\"shape\":[16]"), json);

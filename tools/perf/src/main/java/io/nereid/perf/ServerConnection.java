@@ -67,6 +67,11 @@ public final class ServerConnection implements AutoCloseable {
     client = InferenceClient.connect(target.toString(), options.build());
   }
 
+  /** To a server on this machine that was just started, by its address. */
+  public static ServerConnection to(String url) {
+    return new ServerConnection(Target.of(url, null, false, null, Map.of(), "", ""));
+  }
+
   InferenceClient client() {
     return client;
   }

@@ -13,8 +13,9 @@ import java.util.regex.Pattern;
  *
  * @param process its process
  * @param url where it serves HTTP
+ * @param log what it prints
  */
-public record ServedProcess(Process process, String url) implements AutoCloseable {
+public record ServedProcess(Process process, String url, Path log) implements AutoCloseable {
 
   private static final Pattern SERVING = Pattern.compile("Serving HTTP at (http://\\S+)");
   private static final long LOOK_MS = 20;
@@ -34,7 +35,7 @@ public record ServedProcess(Process process, String url) implements AutoCloseabl
     String url = null;
     try {
       url = url(process, log);
-      return new ServedProcess(process, url);
+      return new ServedProcess(process, url, log);
     } finally {
       if (url == null) {
         process.destroyForcibly();
@@ -52,16 +53,27 @@ public record ServedProcess(Process process, String url) implements AutoCloseabl
         return serving.group(1);
       }
       if (over) {
-        throw new MeasurementException(
-            "the server ended with " + process.exitValue() + ": " + end(said));
+        throw ended(process, said);
       }
     }
     throw new MeasurementException("the server did not start within " + PATIENCE_MS / 1000 + " s");
   }
 
-  private static String end(String said) {
+  private static MeasurementException ended(Process process, String said) {
     List<String> lines = said.lines().filter(line -> !line.isBlank()).toList();
-    return String.join("\n", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
+    String end = String.join("\n", lines.subList(Math.max(0, lines.size() - 5), lines.size()));
+    return new MeasurementException("the server ended with " + process.exitValue() + ": " + end);
+  }
+
+  /** Throws where it has ended by itself. */
+  public void check() throws MeasurementException {
+    if (!process.isAlive()) {
+      try {
+        throw ended(process, Files.readString(log));
+      } catch (IOException e) {
+        throw new MeasurementException("the server ended with " + process.exitValue(), e);
+      }
+    }
   }
 
   private static boolean ended(Process process, long time, TimeUnit unit)
