@@ -7,6 +7,7 @@ import io.nereid.model.SentRequest.Content;
 import io.nereid.statistics.Timings;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -98,14 +99,10 @@ final class MessageDraft {
       room(Byte.BYTES + Long.BYTES);
       switch (value) {
         case Boolean it -> body.put(Format.BOOLEAN).put((byte) (it ? 1 : 0));
-        case Float it -> body.put(Format.NUMBER).putDouble(it);
-        case Double it -> body.put(Format.NUMBER).putDouble(it);
-        case String it -> kindAndText(Format.TEXT, it);
-        case Long it -> body.put(Format.INTEGER).putLong(it);
-        case Byte it -> body.put(Format.INTEGER).putLong(it);
-        case Short it -> body.put(Format.INTEGER).putLong(it);
-        case Integer it -> body.put(Format.INTEGER).putLong(it);
-        default -> kindAndText(Format.LARGE_INTEGER, value.toString());
+        case BigInteger it -> kindAndText(Format.LARGE_INTEGER, it.toString());
+        case Float _, Double _ -> body.put(Format.NUMBER).putDouble(((Number) value).doubleValue());
+        case Number it -> body.put(Format.INTEGER).putLong(it.longValue());
+        default -> kindAndText(Format.TEXT, value.toString());
       }
     }
     body.putShort(countAt, (short) count);

@@ -1,7 +1,7 @@
 package io.nereid.recording;
 
 import io.nereid.Nereid;
-import io.nereid.model.RequestObserver;
+import io.nereid.model.RequestObserver.Observation;
 import io.nereid.model.SentRequest;
 import io.nereid.model.SequenceId;
 import io.nereid.types.NereidException;
@@ -10,7 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.SplittableRandom;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.random.RandomGenerator;
 
 /**
  * Records the requests that a runtime answers, until it is closed. A request is copied by the
@@ -73,7 +75,7 @@ public final class Recorder implements AutoCloseable {
           e);
     }
     recorder.thread.start();
-    recorder.observation = nereid.observeRequests(recorder.new Observer());
+    recorder.observation = nereid.observeRequests(recorder::begin);
     return recorder;
   }
 
@@ -105,37 +107,28 @@ public final class Recorder implements AutoCloseable {
     copies.closeAfter(thread);
   }
 
-  /** Decides about each request, and has those that are wanted copied when they end. */
-  private final class Observer implements RequestObserver {
-
-    @Override
-    public Observation begin(SentRequest request) {
-      if (!isWanted(request)) {
-        return null;
-      }
-      long sentNs = System.nanoTime();
-      return outcome -> copies.add(request, outcome, sentNs);
+  /** Decides about a request, and has it copied when it ends if it is wanted. */
+  private Observation begin(SentRequest request) {
+    if (!isWanted(request)) {
+      return null;
     }
+    long sentNs = System.nanoTime();
+    return outcome -> copies.add(request, outcome, sentNs);
+  }
 
-    private boolean isWanted(SentRequest request) {
-      String model = request.model().name();
-      if (!options.models().isEmpty() && !options.models().contains(model)) {
-        return false;
-      }
-      if (options.share() == 1) {
-        return true;
-      }
-      SequenceId sequence = request.sequence();
-      return sequence.isNone()
-          ? ThreadLocalRandom.current().nextDouble() < options.share()
-          : chance(31L * model.hashCode() + sequence.hashCode()) < options.share();
+  private boolean isWanted(SentRequest request) {
+    String model = request.model().name();
+    if (!options.models().isEmpty() && !options.models().contains(model)) {
+      return false;
     }
-
-    /** A number between 0 and 1 that is always the same for a sequence. */
-    private double chance(long sequence) {
-      long mixed = (sequence ^ salt) * 0x9E37_79B9_7F4A_7C15L;
-      mixed = (mixed ^ mixed >>> 32) * 0xD6E8_FEB8_6659_FD93L;
-      return (mixed >>> 11) * 0x1p-53;
+    if (options.share() == 1) {
+      return true;
     }
+    SequenceId sequence = request.sequence();
+    RandomGenerator chance =
+        sequence.isNone()
+            ? ThreadLocalRandom.current()
+            : new SplittableRandom(salt ^ (31L * model.hashCode() + sequence.hashCode()));
+    return chance.nextDouble() < options.share();
   }
 }

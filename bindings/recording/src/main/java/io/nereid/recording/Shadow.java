@@ -5,7 +5,7 @@ import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.ModelSpec;
-import io.nereid.model.RequestObserver;
+import io.nereid.model.RequestObserver.Observation;
 import io.nereid.model.SentRequest;
 import io.nereid.recording.compare.AnswerComparison;
 import io.nereid.recording.compare.OutputFigures;
@@ -80,7 +80,7 @@ public final class Shadow implements AutoCloseable {
     copies = new RequestCopies(ring, Set.of(), true, System.nanoTime(), dropped);
     comparison = new AnswerComparison(options.tolerances(), Map.of());
     thread = Thread.ofPlatform().daemon().name("nrd-shadow").start(this::run);
-    observation = nereid.observeRequests(new Observer());
+    observation = nereid.observeRequests(this::begin);
   }
 
   /**
@@ -138,28 +138,24 @@ public final class Shadow implements AutoCloseable {
     copies.closeAfter(thread);
   }
 
-  /** Copies the requests to the primary that are answered. */
-  private final class Observer implements RequestObserver {
-
-    @Override
-    public Observation begin(SentRequest request) {
-      ModelSpec spec = request.model();
-      if (spec.version() != primary
-          || !spec.name().equals(model.name())
-          || (options.share() < 1 && ThreadLocalRandom.current().nextDouble() >= options.share())) {
-        return null;
-      }
-      if (waiting.get() >= MOST_WAITING) {
-        dropped.increment();
-        return null;
-      }
-      long sentNs = System.nanoTime();
-      return outcome -> {
-        if (outcome.status() == StatusCode.OK && copies.add(request, outcome, sentNs)) {
-          waiting.incrementAndGet();
-        }
-      };
+  /** Has requests to the primary copied that are answered. */
+  private Observation begin(SentRequest request) {
+    ModelSpec spec = request.model();
+    if (spec.version() != primary
+        || !spec.name().equals(model.name())
+        || (options.share() < 1 && ThreadLocalRandom.current().nextDouble() >= options.share())) {
+      return null;
     }
+    if (waiting.get() >= MOST_WAITING) {
+      dropped.increment();
+      return null;
+    }
+    long sentNs = System.nanoTime();
+    return outcome -> {
+      if (outcome.status() == StatusCode.OK && copies.add(request, outcome, sentNs)) {
+        waiting.incrementAndGet();
+      }
+    };
   }
 
   // ---- The shadow's thread ---------------------------------------------------------------------
