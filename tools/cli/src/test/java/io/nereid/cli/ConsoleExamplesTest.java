@@ -19,7 +19,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -27,7 +28,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Runs each command of the documents' blocks of the kind "console" in its order, and compares what
- * it prints. A document that starts no server asks one that serves the bundled models.
+ * it prints. A document that starts no server asks one that serves the bundled models, which it
+ * shares with others until one changes the server.
  */
 @Tag("slow")
 class ConsoleExamplesTest {
@@ -46,6 +48,19 @@ class ConsoleExamplesTest {
       return command.startsWith("./nereid perf");
     }
 
+    boolean startsServer() {
+      return command.startsWith("./nereid serve");
+    }
+
+    boolean asksServer() {
+      return isMeasured() || command.contains("localhost:");
+    }
+
+    /** True if the server is another one than before to who comes next. */
+    boolean changesServer() {
+      return startsServer() || command.contains("-X POST") || command.contains("/logging -d");
+    }
+
     /** What must be printed; the loads that a search tries are the machine's. */
     String compared() {
       int search = expected.indexOf("tried for ");
@@ -62,15 +77,26 @@ class ConsoleExamplesTest {
     }
   }
 
-  @TempDir Path folder;
+  @TempDir private static Path folder;
 
-  private Process server;
+  private static Process server;
 
-  @AfterEach
-  void stop() throws InterruptedException {
+  @BeforeAll
+  static void prepare() throws Exception {
+    for (String shared : List.of("examples", "docker")) {
+      Files.createSymbolicLink(folder.resolve(shared), ROOT.resolve(shared));
+    }
+    Path launcher = Files.writeString(folder.resolve("nereid"), launcher());
+    assertTrue(launcher.toFile().setExecutable(true));
+    placeWhatTheReaderHas();
+  }
+
+  @AfterAll
+  static void stop() throws InterruptedException {
     if (server != null) {
       server.destroy();
       server.waitFor();
+      server = null;
     }
   }
 
@@ -97,27 +123,29 @@ class ConsoleExamplesTest {
   @ParameterizedTest
   @MethodSource("documents")
   void everyCommandPrintsWhatIsWritten(String document) throws Exception {
-    for (String shared : List.of("examples", "docker")) {
-      Files.createSymbolicLink(folder.resolve(shared), ROOT.resolve(shared));
-    }
-    Path launcher = Files.writeString(folder.resolve("nereid"), launcher());
-    assertTrue(launcher.toFile().setExecutable(true));
-    placeWhatTheReaderHas();
     List<Step> steps = steps(read(ROOT.resolve(document)));
-    if (steps.stream().noneMatch(step -> step.command().startsWith("./nereid serve"))) {
+    if (steps.stream().anyMatch(Step::startsServer)) {
+      stop();
+    } else if (server == null && steps.stream().anyMatch(Step::asksServer)) {
       serve(new Step("./nereid serve --allow-client-shm true", "...Ready ..."));
     }
-    for (Step step : steps) {
-      if (step.command().startsWith("./nereid serve")) {
-        serve(step);
-      } else if (isInstalled(step.command().split(" ")[0])) {
-        check(step);
+    try {
+      for (Step step : steps) {
+        if (step.startsServer()) {
+          serve(step);
+        } else if (isInstalled(step.command().split(" ")[0])) {
+          check(step);
+        }
+      }
+    } finally {
+      if (steps.stream().anyMatch(Step::changesServer)) {
+        stop();
       }
     }
   }
 
   /** Certificates as of an operator, and MiniLM with its tokenizer as models/minilm. */
-  private void placeWhatTheReaderHas() throws Exception {
+  private static void placeWhatTheReaderHas() throws Exception {
     TestCertificates.Identity authority = TestCertificates.authority("ca");
     authority.writeCertificate(folder.resolve("ca.pem"));
     TestCertificates.Identity own = TestCertificates.signed("localhost", authority);
@@ -138,8 +166,8 @@ class ConsoleExamplesTest {
   private static String launcher() {
     return """
     #!/bin/sh
-    exec '%s/bin/java' --enable-native-access=ALL-UNNAMED -Dnereid.home='%s' -cp '%s' \
-    io.nereid.cli.Main "$@"
+    exec '%s/bin/java' --enable-native-access=ALL-UNNAMED -XX:TieredStopAtLevel=1 \
+    -Dnereid.home='%s' -cp '%s' io.nereid.cli.Main "$@"
     """
         .formatted(System.getProperty("java.home"), ROOT, System.getProperty("java.class.path"));
   }
@@ -201,7 +229,9 @@ class ConsoleExamplesTest {
                 .replace("localhost:8001", "localhost:" + port("gRPC"))
                 .replace("localhost:8002", "localhost:" + port("metrics"))
                 .replace("nereid-example", segment)
-            + (step.isMeasured() ? " --measurement-interval 100 --max-trials 2 -u " + http : "");
+            + (step.isMeasured()
+                ? " --measurement-interval 100 --max-trials 2 --warm-up 100 -u " + http
+                : "");
     await(() -> run(command).replace(segment, "nereid-example"), step);
   }
 

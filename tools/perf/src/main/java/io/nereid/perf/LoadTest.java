@@ -86,6 +86,11 @@ public final class LoadTest implements AutoCloseable {
     }
   }
 
+  /** Throws where one of the shapes is not written as {@link #start} takes them. */
+  public static void checkShapes(List<String> given) {
+    DataArguments.shapes(given);
+  }
+
   /** Takes one row for the batch, and 1 for each other dimension of any size. */
   private static InputShapes shapes(ModelInfo model, List<String> given) {
     Map<String, List<Long>> shapes = new HashMap<>();

@@ -1,5 +1,6 @@
 package io.nereid.perf.tune;
 
+import io.nereid.perf.LoadTest;
 import io.nereid.perf.compare.Bootstrap;
 import io.nereid.perf.compare.Bootstrap.Estimate;
 import io.nereid.perf.compare.Machine;
@@ -94,6 +95,7 @@ public final class Tuning implements Search.Meter {
   /** Looks, and prints a line for each measurement. */
   public static Found run(Options options, PrintWriter printed)
       throws MeasurementException, IOException {
+    LoadTest.checkShapes(options.shapes());
     Tuning tuning = new Tuning(options, printed);
     Path work = Files.createDirectories(options.out().resolve("work"));
     try (TrialServer server = new TrialServer(options, work, tuning.window)) {
