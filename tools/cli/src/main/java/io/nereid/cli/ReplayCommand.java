@@ -76,6 +76,14 @@ final class ReplayCommand implements Callable<Integer> {
       description = "Requests under way at most; 16 with --speed max, else 1024 by default.")
   private Integer concurrency;
 
+  @Option(
+      names = "--warm-up",
+      paramLabel = "MS",
+      description =
+          "Send some requests that are part of no sequence before, so long; they do not count."
+              + " ${DEFAULT-VALUE} by default.")
+  private long warmUp = 2_000;
+
   @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON.")
   private Path json;
 
@@ -88,7 +96,8 @@ final class ReplayCommand implements Callable<Integer> {
     try {
       double factor = speed.equals("max") ? Double.POSITIVE_INFINITY : Double.parseDouble(speed);
       int most = concurrency != null ? concurrency : Double.isInfinite(factor) ? 16 : 1024;
-      options = new Replay.Options(directory, Set.copyOf(models), factor, most);
+      Duration warming = Duration.ofMillis(warmUp);
+      options = new Replay.Options(directory, Set.copyOf(models), factor, most, warming);
     } catch (NumberFormatException e) {
       throw Arguments.wrong(command, "--speed 1, 2.5 or max", "'" + speed + "'");
     } catch (IllegalArgumentException e) {

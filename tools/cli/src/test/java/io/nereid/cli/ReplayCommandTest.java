@@ -29,6 +29,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -106,9 +107,26 @@ class ReplayCommandTest {
     return calls;
   }
 
-  private int run(String... arguments) {
+  /** Sends each request once: another {@code --warm-up} among the arguments counts more. */
+  private int run(String command, String... arguments) {
     last = new CommandLineRun();
-    return last.run(arguments);
+    Stream<String> all = Stream.concat(Stream.of(command, "--warm-up", "0"), Stream.of(arguments));
+    return last.run(all.toArray(String[]::new));
+  }
+
+  @Test
+  void requestsOfTheWarmUpDoNotCount() {
+    ServerOptions options =
+        ServerOptions.DEFAULT.withRepository(models("identity_fp32", "simple_string"));
+    try (NereidServer server = NereidServer.start(options)) {
+      String at = url(server, "http");
+      int code =
+          run("replay", recorded().toString(), "-u", at, "--speed", "max", "--warm-up", "200");
+      assertEquals(0, code, last::err);
+      assertTrue(last.out().startsWith(REQUESTS + " requests of"), last.out());
+      assertTrue(
+          server.nereid().model("simple_string").statistics().success().count() > REQUESTS / 2);
+    }
   }
 
   private static String url(NereidServer server, String protocol) {

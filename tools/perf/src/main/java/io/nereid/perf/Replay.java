@@ -5,17 +5,20 @@ import io.nereid.perf.Target.Protocol;
 import io.nereid.recording.RecordedCall;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 /** Sends a recording's requests again, to a server or to a runtime of this process. */
 public final class Replay {
 
   private static final int THREADS = 1;
   private static final int CONNECTIONS = 4;
+  private static final int WARMING = 8; // requests at a time, and in the first turn
 
   /**
    * Says how requests are sent.
@@ -25,8 +28,10 @@ public final class Replay {
    * @param speed 1 as they arrived, 2 in half of the time; infinite: each as soon as a sender is
    *     free
    * @param mostAtOnce the most that are under way at a time
+   * @param warmUp how long requests are sent before, for the compiler of this process alone
    */
-  public record Options(Path directory, Set<String> models, double speed, int mostAtOnce) {
+  public record Options(
+      Path directory, Set<String> models, double speed, int mostAtOnce, Duration warmUp) {
 
     /** Checks the values. */
     public Options {
@@ -37,6 +42,9 @@ public final class Replay {
       if (mostAtOnce < 1) {
         throw new IllegalArgumentException(
             "expected at least one request at a time, got " + mostAtOnce);
+      }
+      if (warmUp.isNegative()) {
+        throw new IllegalArgumentException("expected a warm-up of 0 or more, got " + warmUp);
       }
     }
   }
@@ -49,15 +57,16 @@ public final class Replay {
     Target target = server.target("", "");
     try (RecordedRequests requests = RecordedRequests.open(options.directory(), options.models())) {
       RecordedCall first = requests.arrivals().getFirst().call();
-      LoadRun.Senders senders =
-          target.protocol() == Protocol.HTTP
-              ? new HttpSenders(target, index -> null, null, THREADS)
-              : new GrpcSenders(
-                  RecordedRequests.plan(target, first, Map.of()),
-                  index -> null,
-                  null,
-                  THREADS,
-                  CONNECTIONS);
+      Opening senders =
+          () ->
+              target.protocol() == Protocol.HTTP
+                  ? new HttpSenders(target, index -> null, null, THREADS)
+                  : new GrpcSenders(
+                      RecordedRequests.plan(target, first, Map.of()),
+                      index -> null,
+                      null,
+                      THREADS,
+                      CONNECTIONS);
       Function<Arrival, Encoded> encoder =
           arrival -> RecordedRequests.encode(target, arrival.call());
       return send(options, requests, senders, encoder, target.toString());
@@ -74,26 +83,54 @@ public final class Replay {
       Options options, Function<RecordedCall, CompletionStage<?>> runtime, String where)
       throws IOException, InterruptedException {
     try (RecordedRequests requests = RecordedRequests.open(options.directory(), options.models())) {
-      return send(options, requests, new DirectSender.Senders(runtime), arrival -> null, where);
+      Opening senders = () -> new DirectSender.Senders(runtime);
+      return send(options, requests, senders, arrival -> null, where);
     }
+  }
+
+  /** Connects anew. */
+  @FunctionalInterface
+  private interface Opening {
+    LoadRun.Senders open() throws IOException;
   }
 
   private static ReplayReport send(
       Options options,
       RecordedRequests requests,
-      LoadRun.Senders senders,
+      Opening senders,
       Function<Arrival, Encoded> encoder,
       String where)
       throws IOException, InterruptedException {
     List<Arrival> arrivals = requests.arrivals();
     boolean timed = !Double.isInfinite(options.speed());
     int first = timed ? (int) (requests.mostAtOnce() * options.speed()) : options.mostAtOnce();
+    warmUp(options, arrivals, senders, encoder);
     long startNs = System.nanoTime();
     try (ReplayRun run =
-        new ReplayRun(senders, arrivals, encoder, options.speed(), options.mostAtOnce())) {
+        new ReplayRun(senders.open(), arrivals, encoder, options.speed(), options.mostAtOnce())) {
       List<ReplayRun.End> ends = run.run(first);
       return new ReplayReport(
           options.speed(), where, requests, ends, System.nanoTime() - startNs, run.firstError());
+    }
+  }
+
+  /**
+   * Sends requests that are part of no sequence, twice as many each time, so that the code is
+   * compiled that sends them. Their ends do not count.
+   */
+  private static void warmUp(
+      Options options, List<Arrival> arrivals, Opening senders, Function<Arrival, Encoded> encoder)
+      throws IOException, InterruptedException {
+    List<Arrival> single = arrivals.stream().filter(each -> each.sequence().isEmpty()).toList();
+    long endNs = System.nanoTime() + options.warmUp().toNanos();
+    int most = Math.min(options.mostAtOnce(), WARMING);
+    for (int count = WARMING; !single.isEmpty() && System.nanoTime() < endNs; count *= 2) {
+      List<Arrival> some =
+          IntStream.range(0, count).mapToObj(i -> single.get(i % single.size())).toList();
+      try (ReplayRun run =
+          new ReplayRun(senders.open(), some, encoder, Double.POSITIVE_INFINITY, most)) {
+        run.run(most);
+      }
     }
   }
 }
