@@ -1,6 +1,7 @@
 package io.nereid.client;
 
 import io.nereid.types.StatusCode;
+import io.nereid.types.TaskThreads;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
@@ -23,7 +24,7 @@ final class Call<T> {
    * The executor of the stages that users attach to futures, which so never hold up a transport's
    * thread.
    */
-  private static final Executor EXECUTOR = Platform.executor("nrd-client");
+  private static final Executor EXECUTOR = TaskThreads.executor("nrd-client");
 
   private final Starter<T> starter;
   private final RetryPolicy policy;

@@ -4,6 +4,7 @@ import io.nereid.client.Call.Attempt;
 import io.nereid.client.Call.Limit;
 import io.nereid.client.ClientOptions.Compression;
 import io.nereid.types.StatusCode;
+import io.nereid.types.TaskThreads;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -49,7 +50,7 @@ final class HttpTransport implements Transport {
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(options.connectTimeout())
-            .executor(Platform.executor("nrd-client-http"));
+            .executor(TaskThreads.executor("nrd-client-http"));
     if (tls) {
       builder.sslContext(Tls.context(options.tls()));
     }

@@ -6,9 +6,6 @@ import java.lang.invoke.MethodType;
 import java.net.http.HttpClient;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
-import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ThreadFactory;
 
 /**
  * Uses abilities of newer versions of Java where the client runs on one. It is compiled for Java
@@ -22,23 +19,6 @@ final class Platform {
   private static final MethodHandle IS_ACCESSIBLE = isAccessible();
 
   private Platform() {}
-
-  /** Runs each task on a thread of its own: a virtual one since Java 21. */
-  static Executor executor(String name) {
-    try {
-      Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
-      Class<?> type = Class.forName("java.lang.Thread$Builder");
-      Object named = type.getMethod("name", String.class).invoke(builder, name);
-      ThreadFactory factory = (ThreadFactory) type.getMethod("factory").invoke(named);
-      return task -> factory.newThread(task).start();
-    } catch (ReflectiveOperationException e) {
-      return Executors.newCachedThreadPool(task -> {
-        Thread thread = new Thread(task, name);
-        thread.setDaemon(true);
-        return thread;
-      });
-    }
-  }
 
   /** Closes the connections of an HTTP client: at once since Java 21, before that once idle. */
   static void shutdown(HttpClient client) {

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 
 /** Writes measurements for other programs: as CSV and as JSON. */
@@ -102,11 +103,9 @@ final class DataReport {
   }
 
   private static String text(Object value) {
-    return switch (value) {
-      case null -> "";
-      case Double number -> String.format(Locale.ROOT, "%.3f", number);
-      default -> value.toString();
-    };
+    return value instanceof Double number
+        ? String.format(Locale.ROOT, "%.3f", number)
+        : Objects.toString(value, "");
   }
 
   /** All of it as JSON. */

@@ -49,7 +49,7 @@ final class ElementCodec {
   private static void put(TensorInfo input, Object value, ByteBuffer out) {
     switch (input.type()) {
       case BOOL -> out.put((byte) (truth(input, value) ? 1 : 0));
-      case FP16 -> out.putShort(Float.floatToFloat16(number(input, value).floatValue()));
+      case FP16 -> out.putShort(HalfPrecision.floatToFp16(number(input, value).floatValue()));
       case BF16 -> out.putShort(HalfPrecision.floatToBf16(number(input, value).floatValue()));
       case FP32 -> out.putFloat(number(input, value).floatValue());
       case FP64 -> out.putDouble(number(input, value).doubleValue());
@@ -67,12 +67,14 @@ final class ElementCodec {
   }
 
   private static boolean truth(TensorInfo input, Object value) {
-    return switch (value) {
-      case Boolean truth -> truth;
-      case Number number when number.doubleValue() == 0 || number.doubleValue() == 1 ->
-          number.doubleValue() == 1;
-      case null, default -> throw wrong(input, "true, false, 1 or 0", value);
-    };
+    if (value instanceof Boolean truth) {
+      return truth;
+    }
+    if (value instanceof Number number
+        && (number.doubleValue() == 0 || number.doubleValue() == 1)) {
+      return number.doubleValue() == 1;
+    }
+    throw wrong(input, "true, false, 1 or 0", value);
   }
 
   private static Number number(TensorInfo input, Object value) {

@@ -125,11 +125,15 @@ final class GrpcRequestEncoder {
 
   private static InferParameter parameter(Object value) {
     InferParameter.Builder parameter = InferParameter.newBuilder();
-    return switch (value) {
-      case Boolean truth -> parameter.setBoolParam(truth).build();
-      case Long number -> parameter.setInt64Param(number).build();
-      case Double number -> parameter.setDoubleParam(number).build();
-      default -> parameter.setStringParam(value.toString()).build();
-    };
+    if (value instanceof Boolean truth) {
+      parameter.setBoolParam(truth);
+    } else if (value instanceof Long number) {
+      parameter.setInt64Param(number);
+    } else if (value instanceof Double number) {
+      parameter.setDoubleParam(number);
+    } else {
+      parameter.setStringParam(value.toString());
+    }
+    return parameter.build();
   }
 }

@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Sends one request after another on a connection of HTTP/1.1. The pacer or the loop sends, the
- * loop receives; a virtual thread replaces a connection that ended. The lock is for a server that
- * answers before it has read the request.
+ * loop receives; a thread of its own replaces a connection that ended. The lock is for a server
+ * that answers before it has read the request.
  */
 final class HttpSender extends Sender {
 
@@ -232,24 +232,22 @@ final class HttpSender extends Sender {
 
   /** {@code free}: nobody has given the sender its next request. */
   private void reconnect(boolean free) {
-    Thread.ofVirtual()
-        .name("nrd-perf-open")
-        .start(() -> {
-          while (!run.isStopping()) {
-            try {
-              connect();
-              break;
-            } catch (IOException e) {
-              run.failedToConnect(this, e);
-              LockSupport.parkNanos(RECONNECT_PAUSE_NS);
-            }
-          }
-          if (free) {
-            run.ready(this, System.nanoTime());
-          } else {
-            sendWaiting();
-          }
-        });
+    OPENERS.execute(() -> {
+      while (!run.isStopping()) {
+        try {
+          connect();
+          break;
+        } catch (IOException e) {
+          run.failedToConnect(this, e);
+          LockSupport.parkNanos(RECONNECT_PAUSE_NS);
+        }
+      }
+      if (free) {
+        run.ready(this, System.nanoTime());
+      } else {
+        sendWaiting();
+      }
+    });
   }
 
   /** Sends the request that waited because there was no connection. */

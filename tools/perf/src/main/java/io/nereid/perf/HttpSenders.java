@@ -106,7 +106,9 @@ final class HttpSenders implements LoadRun.Senders {
 
     Loop(int index) throws IOException {
       selector = Selector.open();
-      thread = Thread.ofPlatform().name("nrd-perf-" + index).daemon().start(this::run);
+      thread = new Thread(this::run, "nrd-perf-" + index);
+      thread.setDaemon(true);
+      thread.start();
     }
 
     Tally tally() {

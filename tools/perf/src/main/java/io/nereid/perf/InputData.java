@@ -164,7 +164,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
         double value = least + random.nextDouble() * (most - least);
         switch (type) {
           case BOOL -> out.put((byte) (random.nextBoolean() ? 1 : 0));
-          case FP16 -> out.putShort(Float.floatToFloat16((float) value));
+          case FP16 -> out.putShort(HalfPrecision.floatToFp16((float) value));
           case BF16 -> out.putShort(HalfPrecision.floatToBf16((float) value));
           case FP32 -> out.putFloat((float) value);
           case FP64 -> out.putDouble(value);

@@ -52,7 +52,7 @@ final class JsonInputs {
       throw new PerfException(
           "expected {\"data\": [{\"INPUT\": [...]}, ...]} in " + file + ", got no such list");
     }
-    boolean nested = list.getFirst() instanceof List<?>;
+    boolean nested = list.get(0) instanceof List<?>;
     List<List<Step>> sequences = new ArrayList<>();
     List<Step> plain = new ArrayList<>();
     for (Object element : list) {

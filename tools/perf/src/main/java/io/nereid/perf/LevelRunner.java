@@ -148,8 +148,8 @@ final class LevelRunner {
     LevelResult result =
         new LevelResult(
             level,
-            last.getFirst().begin(),
-            last.getLast().end(),
+            last.get(0).begin(),
+            last.get(last.size() - 1).end(),
             counts,
             run.rowsPerRequest(),
             windows.size(),

@@ -113,7 +113,7 @@ final class LoadPage {
   }
 
   private String loadName() {
-    return byLoad.getFirst().level().isOpenLoop() ? "requests due a second" : "concurrency";
+    return byLoad.get(0).level().isOpenLoop() ? "requests due a second" : "concurrency";
   }
 
   /** The unit in which the page tells latencies: an objective is written in ms, mostly. */

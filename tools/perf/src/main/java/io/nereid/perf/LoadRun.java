@@ -51,7 +51,8 @@ final class LoadRun implements SendingRun, AutoCloseable {
     this.level = level;
     if (level.isOpenLoop()) {
       schedule = new Schedule(level.ratePerSecond(), level.poisson(), seed, System.nanoTime());
-      pacer = Thread.ofPlatform().name("nrd-perf-pacer").daemon().unstarted(this::pace);
+      pacer = new Thread(this::pace, "nrd-perf-pacer");
+      pacer.setDaemon(true);
     } else {
       schedule = null;
       pacer = null;
@@ -184,7 +185,7 @@ final class LoadRun implements SendingRun, AutoCloseable {
         if (!opening && opened.size() < level.mostSenders()) {
           opening = true;
           int index = opened.size();
-          Thread.ofVirtual().name("nrd-perf-open").start(() -> open(index));
+          Sender.OPENERS.execute(() -> open(index));
         }
       }
       return sender;

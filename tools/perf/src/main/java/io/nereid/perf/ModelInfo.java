@@ -45,8 +45,7 @@ public record ModelInfo(
       return maxBatchSize.getAsInt() > 0;
     }
     return !inputs.isEmpty()
-        && inputs.stream()
-            .allMatch(input -> !input.shape().isEmpty() && input.shape().getFirst() < 0);
+        && inputs.stream().allMatch(input -> !input.shape().isEmpty() && input.shape().get(0) < 0);
   }
 
   /**

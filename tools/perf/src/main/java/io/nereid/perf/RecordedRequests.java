@@ -85,11 +85,11 @@ final class RecordedRequests implements AutoCloseable {
     List<Arrival> arrivals = new ArrayList<>();
     long beginNs = 0;
     for (List<RecordedCall> calls : byRecording.values()) {
-      long firstNs = calls.getFirst().arrivalNs();
+      long firstNs = calls.get(0).arrivalNs();
       for (RecordedCall call : calls) {
         arrivals.add(new Arrival(arrivals.size(), call, beginNs + call.arrivalNs() - firstNs));
       }
-      beginNs = arrivals.getLast().offsetNs();
+      beginNs = arrivals.get(arrivals.size() - 1).offsetNs();
     }
     return arrivals;
   }

@@ -56,7 +56,7 @@ public final class Replay {
       throws IOException, InterruptedException {
     Target target = server.target("", "");
     try (RecordedRequests requests = RecordedRequests.open(options.directory(), options.models())) {
-      RecordedCall first = requests.arrivals().getFirst().call();
+      RecordedCall first = requests.arrivals().get(0).call();
       Opening senders =
           () ->
               target.protocol() == Protocol.HTTP

@@ -63,7 +63,7 @@ public final class ReplayReport {
     dropped = requests.dropped();
     damage = requests.damage();
     count = requests.arrivals().size();
-    recordedNs = requests.arrivals().getLast().offsetNs();
+    recordedNs = requests.arrivals().get(requests.arrivals().size() - 1).offsetNs();
     for (Arrival arrival : requests.arrivals()) {
       OfModel model = models.computeIfAbsent(arrival.call().model(), name -> new OfModel());
       model.unanswered++;

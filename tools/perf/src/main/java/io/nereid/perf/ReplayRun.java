@@ -69,7 +69,11 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   private final int mostSenders;
   private final ExecutorService encoding =
       Executors.newSingleThreadExecutor(
-          Thread.ofPlatform().name("nrd-replay-read").daemon().factory());
+          task -> {
+            Thread thread = new Thread(task, "nrd-replay-read");
+            thread.setDaemon(true);
+            return thread;
+          });
   private final List<Sender> opened = new ArrayList<>(); // by the thread of run
   private final BlockingDeque<Sender> free = new LinkedBlockingDeque<>();
   private final Map<Sender, Flight> flying = new ConcurrentHashMap<>();

@@ -32,7 +32,7 @@ record RequestPlan(
     if (!model.batched() || step.inputs().isEmpty()) {
       return 1;
     }
-    long[] shape = step.inputs().getFirst().shape();
+    long[] shape = step.inputs().get(0).shape();
     return shape.length == 0 ? 1 : (int) shape[0];
   }
 

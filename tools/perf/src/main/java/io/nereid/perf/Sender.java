@@ -1,11 +1,17 @@
 package io.nereid.perf;
 
+import io.nereid.types.TaskThreads;
+import java.util.concurrent.Executor;
+
 /**
  * One place for a request under way: a connection of HTTP, a call or a stream of gRPC. It is given
  * a request, sends it, and tells its {@link LoadRun} how that ended; so a sender is touched by one
  * thread after the other.
  */
 abstract class Sender {
+
+  /** The threads that connect. */
+  static final Executor OPENERS = TaskThreads.executor("nrd-perf-open");
 
   private final int index;
   private final Tally tally;

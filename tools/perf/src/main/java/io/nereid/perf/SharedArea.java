@@ -68,7 +68,7 @@ final class SharedArea implements AutoCloseable {
 
   private Place place(long size) {
     Place place = new Place(name, byteSize, size);
-    byteSize += Math.ceilDiv(Math.max(1, size), ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+    byteSize += (Math.max(0, size - 1) / ALIGNMENT_BYTES + 1) * ALIGNMENT_BYTES;
     return place;
   }
 

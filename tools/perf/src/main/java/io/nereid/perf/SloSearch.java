@@ -130,14 +130,15 @@ final class SloSearch {
     LoadLevel level = levels.apply(value);
     List<LevelResult> results = new ArrayList<>();
     results.add(measure.apply(level));
-    if (!isClearMiss(results.getFirst())) {
+    if (!isClearMiss(results.get(0))) {
       results.add(measure.apply(level));
-      if (target.isMetBy(results.getFirst()) != target.isMetBy(results.getLast())) {
+      if (target.isMetBy(results.get(0)) != target.isMetBy(results.get(1))) {
         results.add(measure.apply(level));
       }
     }
-    boolean meets = target.isMetBy(results.getLast()); // it agrees with one before, if there is one
-    Probe probe = new Probe(results.getLast(), results.size(), meets);
+    LevelResult last = results.get(results.size() - 1);
+    boolean meets = target.isMetBy(last); // it agrees with one before, if there is one
+    Probe probe = new Probe(last, results.size(), meets);
     probes.add(probe);
     return probe;
   }

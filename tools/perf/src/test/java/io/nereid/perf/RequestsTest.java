@@ -145,10 +145,10 @@ class RequestsTest {
     for (int i = 0; i < 201; i++) {
       requests.next(sender, i == 200);
       Map<String, Object> json = json(sender.bytes(), false);
-      Map<?, ?> input = (Map<?, ?>) ((List<?>) json.get("inputs")).getFirst();
+      Map<?, ?> input = (Map<?, ?>) ((List<?>) json.get("inputs")).get(0);
       assertEquals("IN \"ä\"", input.get("name"));
       assertEquals(List.of(2, 3), input.get("shape"));
-      Tensor sent = data.steps().get(positionOf(seen) % 3).inputs().getFirst();
+      Tensor sent = data.steps().get(positionOf(seen) % 3).inputs().get(0);
       List<?> values = (List<?>) input.get("data");
       assertArrayEquals(sent.bytes(), ElementCodec.bytes(sent.info(), values), "request " + i);
       Map<?, ?> parameters = (Map<?, ?>) json.get("parameters");
@@ -175,7 +175,7 @@ class RequestsTest {
     String text = new String(request, StandardCharsets.ISO_8859_1);
     int end = text.indexOf("\r\n\r\n") + 4;
     List<String> lines = Arrays.asList(text.substring(0, end).split("\r\n"));
-    assertEquals("POST /v2/models/m/versions/3/infer HTTP/1.1", lines.getFirst());
+    assertEquals("POST /v2/models/m/versions/3/infer HTTP/1.1", lines.get(0));
     assertTrue(lines.contains("x-a: b"));
     assertTrue(lines.contains("Content-Length: " + (request.length - end)), lines.toString());
     int length = request.length - end;
@@ -198,7 +198,7 @@ class RequestsTest {
     Kept sender = new Kept(requests);
     for (int i = 0; i < 4; i++) {
       requests.next(sender, false);
-      byte[] tensor = data.steps().get(i % 3).inputs().getFirst().bytes();
+      byte[] tensor = data.steps().get(i % 3).inputs().get(0).bytes();
       byte[] bytes = sender.bytes();
       assertArrayEquals(
           tensor, Arrays.copyOfRange(bytes, bytes.length - tensor.length, bytes.length));

@@ -52,7 +52,7 @@ public record Fork(double timeNs, double cpuNs, double allocatedBytes) {
      * @param load how many want a processor, for each processor
      */
     public Settings under(double load) {
-      int factor = (int) Math.clamp(load, 1, MOST_LOAD);
+      int factor = (int) Math.max(1, Math.min(load, MOST_LOAD));
       return new Settings(
           warmUps * factor, warmUpMs, iterations, iterationMs * Math.min(factor, 3));
     }

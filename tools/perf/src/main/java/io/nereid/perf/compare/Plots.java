@@ -158,7 +158,7 @@ final class Plots {
   }
 
   private static double y(double ratio, double most) {
-    double share = Math.clamp(Math.log(ratio) / Math.log(most), -1, 1);
+    double share = Math.max(-1, Math.min(Math.log(ratio) / Math.log(most), 1));
     return MARGIN + HEIGHT * (1 - share) / 2;
   }
 
@@ -177,12 +177,12 @@ final class Plots {
     /** An axis on which values up to {@code largest}, and as much below 1, can be seen. */
     static RatioAxis of(double left, double largest) {
       return new RatioAxis(
-          left, PLOT_WIDTH, Math.clamp(Math.pow(largest, 1.08), LEAST_MOST, MOST_MOST));
+          left, PLOT_WIDTH, Math.max(LEAST_MOST, Math.min(Math.pow(largest, 1.08), MOST_MOST)));
     }
 
     double x(double ratio) {
       double share = Math.log(ratio) / Math.log(most);
-      return left + width * (1 + Math.clamp(share, -1, 1)) / 2;
+      return left + width * (1 + Math.max(-1, Math.min(share, 1))) / 2;
     }
 
     /** Ratios to write at the axis. */

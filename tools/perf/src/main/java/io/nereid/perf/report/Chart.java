@@ -28,7 +28,11 @@ public final class Chart {
   public record Point(double x, double y, String text) {}
 
   /** Points that belong together. */
-  public record Series(String name, List<Point> points) {}
+  public record Series(String name, List<Point> points) {
+    private Point last() {
+      return points.get(points.size() - 1);
+    }
+  }
 
   /**
    * A bar, from the bottom to the top; the name stands below.
@@ -51,11 +55,11 @@ public final class Chart {
       String limitName,
       List<Spread> spreads) {
     List<Spread> byX = spreads.stream().sorted(Comparator.comparingDouble(Spread::x)).toList();
-    double leastX = byX.getFirst().x();
+    double leastX = byX.get(0).x();
     double leastY = Math.min(limit, byX.stream().mapToDouble(Spread::low).min().orElse(limit));
     double mostY = Math.max(limit, byX.stream().mapToDouble(Spread::high).max().orElse(limit));
     Chart chart = new Chart(description);
-    Axis x = new Axis(leastX, Math.max(byX.getLast().x(), leastX * 2), true, LEFT, RIGHT);
+    Axis x = new Axis(leastX, Math.max(byX.get(byX.size() - 1).x(), leastX * 2), true, LEFT, RIGHT);
     Axis y = Axis.logarithmic(leastY, mostY, BOTTOM, TOP);
     chart.yAxis(y, yName);
     chart.xAxis(x, xName, byX.stream().map(Spread::x).distinct().toList());
@@ -103,7 +107,7 @@ public final class Chart {
     Axis y = logY ? Axis.logarithmic(leastY, mostY, BOTTOM, TOP) : Axis.linear(mostY, BOTTOM, TOP);
     chart.yAxis(y, yName);
     List<Double> ticks =
-        logX ? series.getFirst().points().stream().map(Point::x).distinct().toList() : x.ticks();
+        logX ? series.get(0).points().stream().map(Point::x).distinct().toList() : x.ticks();
     chart.xAxis(x, xName, ticks);
     for (int i = 0; i < series.size(); i++) {
       chart.line(x, y, series.get(i), i);
@@ -188,13 +192,11 @@ public final class Chart {
   /** Beside the ends of the lines, moved apart where these are near to each other. */
   private void names(Axis x, Axis y, List<Series> series) {
     List<Series> fromTop =
-        series.stream()
-            .sorted(Comparator.comparingDouble(one -> -one.points().getLast().y()))
-            .toList();
+        series.stream().sorted(Comparator.comparingDouble(one -> -one.last().y())).toList();
     double free = BOTTOM - NAME_HEIGHT * (fromTop.size() - 1);
     double lowest = Double.NEGATIVE_INFINITY;
     for (Series one : fromTop) {
-      Point last = one.points().getLast();
+      Point last = one.last();
       double place = Math.max(lowest, Math.min(y.place(last.y()), free));
       svg.text("name", x.place(last.x()) + 9, place + 4, "start", one.name());
       lowest = place + NAME_HEIGHT;

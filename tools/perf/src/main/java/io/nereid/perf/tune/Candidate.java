@@ -25,18 +25,35 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
   /** Says which requests are put together. */
   sealed interface Batching {
 
+    String inWords();
+
     /** Each request is executed alone. */
-    record Alone() implements Batching {}
+    record Alone() implements Batching {
+      @Override
+      public String inWords() {
+        return "no batches";
+      }
+    }
 
     /**
      * Requests wait for others.
      *
      * @param preferred so many rows end the wait; 0: as many as fit
      */
-    record Waiting(long delayUs, int preferred) implements Batching {}
+    record Waiting(long delayUs, int preferred) implements Batching {
+      @Override
+      public String inWords() {
+        return "wait " + delayUs + " us" + (preferred == 0 ? "" : " for " + preferred + " rows");
+      }
+    }
 
     /** The model finds out by itself how long requests may wait. */
-    record Objective(String text) implements Batching {}
+    record Objective(String text) implements Batching {
+      @Override
+      public String inWords() {
+        return "objective " + text;
+      }
+    }
   }
 
   /** Reads them out of a configuration. */
@@ -45,7 +62,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
     int instances =
         switch (groups.size()) {
           case 0 -> 1;
-          case 1 -> Math.max(1, (int) number(map(groups.getFirst()).get("count")));
+          case 1 -> Math.max(1, (int) number(map(groups.get(0)).get("count")));
           default -> 0;
         };
     return new Candidate(
@@ -66,7 +83,8 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
     Map<String, Object> batching = map(config.get(BATCHING));
     List<Object> preferred = list(batching.get(PREFERRED));
     return new Batching.Waiting(
-        number(batching.get(DELAY)), preferred.isEmpty() ? 0 : (int) number(preferred.getLast()));
+        number(batching.get(DELAY)),
+        preferred.isEmpty() ? 0 : (int) number(preferred.get(preferred.size() - 1)));
   }
 
   /** The configuration with these; what is the same already is not touched. */
@@ -79,7 +97,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
     if (instances != present.instances) {
       List<Object> groups = list(config.get(GROUPS));
       Map<String, Object> group =
-          new LinkedHashMap<>(groups.isEmpty() ? Map.of() : map(groups.getFirst()));
+          new LinkedHashMap<>(groups.isEmpty() ? Map.of() : map(groups.get(0)));
       group.put("count", instances);
       changed.put(GROUPS, List.of(group));
     }
@@ -97,20 +115,19 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
     Map<String, Object> all = new LinkedHashMap<>(map(config.get(BATCHING)));
     all.remove(PREFERRED);
     all.remove(DELAY);
-    switch (batching) {
-      case Batching.Alone alone -> config.remove(BATCHING);
-      case Batching.Objective objective -> {
-        parameter(config, OBJECTIVE, objective.text());
-        config.put(BATCHING, all);
+    if (batching instanceof Batching.Alone) {
+      config.remove(BATCHING);
+      return;
+    }
+    config.put(BATCHING, all);
+    if (batching instanceof Batching.Objective objective) {
+      parameter(config, OBJECTIVE, objective.text());
+    } else if (batching instanceof Batching.Waiting waiting) {
+      if (waiting.preferred() > 0) {
+        all.put(PREFERRED, List.of(waiting.preferred()));
       }
-      case Batching.Waiting waiting -> {
-        if (waiting.preferred() > 0) {
-          all.put(PREFERRED, List.of(waiting.preferred()));
-        }
-        if (waiting.delayUs() > 0) {
-          all.put(DELAY, waiting.delayUs());
-        }
-        config.put(BATCHING, all);
+      if (waiting.delayUs() > 0) {
+        all.put(DELAY, waiting.delayUs());
       }
     }
   }
@@ -152,16 +169,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
     if (threads > 0) {
       words.add(threads == 1 ? "1 thread each" : threads + " threads each");
     }
-    words.add(
-        switch (batching) {
-          case Batching.Alone alone -> "no batches";
-          case Batching.Objective objective -> "objective " + objective.text();
-          case Batching.Waiting waiting ->
-              "wait "
-                  + waiting.delayUs()
-                  + " us"
-                  + (waiting.preferred() == 0 ? "" : " for " + waiting.preferred() + " rows");
-        });
+    words.add(batching.inWords());
     if (maxBatch > 0) {
       words.add("at most " + maxBatch + " rows");
     }

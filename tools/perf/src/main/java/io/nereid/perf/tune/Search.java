@@ -72,7 +72,7 @@ final class Search {
         left = new ArrayList<>(left.subList(0, Math.max(2, (left.size() + 1) / 2)));
       }
     }
-    double enough = trials.value(left.getFirst()) / LEAST_GAIN;
+    double enough = trials.value(left.get(0)) / LEAST_GAIN;
     List<Candidate> last = left;
     return all.stream()
         .filter(settings -> settings.equals(present) || last.contains(settings))

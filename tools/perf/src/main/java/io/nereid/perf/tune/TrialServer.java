@@ -112,7 +112,7 @@ final class TrialServer implements AutoCloseable {
     long longest = MOST_WINDOWS * window.toNanos();
     long wanted = perNs == 0 ? longest : (long) (LEAST_ANSWERS / perNs);
     LoadTest.Figures figures =
-        await(load, Duration.ofNanos(Math.clamp(wanted, window.toNanos(), longest)));
+        await(load, Duration.ofNanos(Math.max(window.toNanos(), Math.min(wanted, longest))));
     long all = figures.requests() + figures.errors();
     if (all == 0 || figures.errors() > MOST_ERRORS * all) {
       return Trial.failed(

@@ -123,7 +123,8 @@ final class Trials {
 
   /** The same by the last measurement alone. */
   double lastValue(Candidate settings) {
-    return value(bySettings.get(settings.text()).getLast());
+    List<Trial> all = bySettings.get(settings.text());
+    return value(all.get(all.size() - 1));
   }
 
   private double value(Trial trial) {

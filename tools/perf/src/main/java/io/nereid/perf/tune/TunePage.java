@@ -27,7 +27,7 @@ final class TunePage {
       String present,
       String chosen) {
     HtmlPage page = new HtmlPage("Settings of " + model);
-    page.verdict(figures.getLast());
+    page.verdict(figures.get(figures.size() - 1));
     figures.subList(0, figures.size() - 1).forEach(page::paragraph);
     List<Map.Entry<String, Trial>> measured =
         trials.entrySet().stream()

@@ -89,7 +89,8 @@ public final class Tuning implements Search.Meter {
     this.printed = printed;
     window =
         Duration.ofMillis(
-            Math.clamp(options.time().toMillis() / WINDOWS, LEAST_WINDOW_MS, MOST_WINDOW_MS));
+            Math.max(
+                LEAST_WINDOW_MS, Math.min(options.time().toMillis() / WINDOWS, MOST_WINDOW_MS)));
   }
 
   /** Looks, and prints a line for each measurement. */

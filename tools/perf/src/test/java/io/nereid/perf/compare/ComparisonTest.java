@@ -155,7 +155,7 @@ class ComparisonTest {
     Outcome outcome =
         new Comparison<>(forks, BASE, CANDIDATE, JUDGE, Duration.ofMinutes(1), () -> 0, line -> {})
             .run(IDS)
-            .getFirst();
+            .get(0);
     assertEquals(Map.of(Metric.TIME, Verdict.NO_CHANGE), outcome.verdicts());
     assertNotNull(outcome.estimates().get(Metric.TIME));
   }

@@ -94,7 +94,7 @@ class ReportTest {
     assertEquals(
         List.of(Instant.ofEpochSecond(10), Instant.ofEpochSecond(20)),
         times.stream().map(History.Point::at).toList());
-    assertEquals(1.5, times.getFirst().ratio(), 0.05);
-    assertTrue(times.getFirst().low() > 1 && times.getFirst().high() < 2);
+    assertEquals(1.5, times.get(0).ratio(), 0.05);
+    assertTrue(times.get(0).low() > 1 && times.get(0).high() < 2);
   }
 }
