@@ -8,6 +8,12 @@
 #include "isolation/request_message.h"
 
 namespace nereid {
+namespace {
+
+// The requests' inputs do not lie in the batch's.
+constexpr uint64_t kNowhere = UINT64_MAX;
+
+}  // namespace
 
 Status BatchRecords::Write(const nrd_batch& batch, bool with_requests,
                            const SharedChannel& channel) {
@@ -16,6 +22,9 @@ Status BatchRecords::Write(const nrd_batch& batch, bool with_requests,
   used_bytes_ = 0;
   NRD_RETURN_IF_ERROR(AddTensors(0, batch.inputs, batch.inputs == nullptr ? 0 : batch.input_count,
                                  batch.outputs, batch.output_count));
+  if (with_requests) {
+    FindParts(batch);
+  }
   for (uint32_t i = 0; with_requests && i < batch.request_count; ++i) {
     NRD_RETURN_IF_ERROR(AddRequest(i + 1, *batch.requests[i]));
   }
@@ -24,6 +33,23 @@ Status BatchRecords::Write(const nrd_batch& batch, bool with_requests,
   run.number = batch.batch_size;
   records_.push_back(run);
   return Status();
+}
+
+// What the core has gathered is not copied once more for each request.
+void BatchRecords::FindParts(const nrd_batch& batch) {
+  parts_.assign(batch.input_count, kNowhere);
+  for (const Record& record : records_) {
+    uint64_t byte_size = 0;
+    for (uint32_t i = 0; record.kind == RecordKind::kInput && i < batch.request_count; ++i) {
+      const nrd_request& request = *batch.requests[i];
+      const bool has =
+          record.index < request.input_count && IsSelected(request.inputs[record.index]);
+      byte_size += has ? request.inputs[record.index].byte_size : 0;
+    }
+    if (record.kind == RecordKind::kInput && byte_size == record.byte_size) {
+      parts_[record.index] = record.offset;
+    }
+  }
 }
 
 Status BatchRecords::AddRequest(uint32_t request, const nrd_request& record) {
@@ -51,7 +77,14 @@ Status BatchRecords::AddTensors(uint32_t request, const nrd_tensor* inputs, uint
     record.datatype = input.datatype;
     record.rank = input.rank;
     std::copy_n(input.shape, NRD_MAX_RANK, record.shape);
-    NRD_RETURN_IF_ERROR(AddBytes(input.data, input.byte_size, record));
+    if (request != 0 && parts_[i] != kNowhere) {
+      record.offset = parts_[i];
+      record.byte_size = input.byte_size;
+      parts_[i] += input.byte_size;
+      records_.push_back(record);
+    } else {
+      NRD_RETURN_IF_ERROR(AddBytes(input.data, input.byte_size, record));
+    }
   }
   for (uint32_t i = 0; i < output_count; ++i) {
     if (IsSelected(outputs[i])) {

@@ -27,9 +27,13 @@ class BatchRecords {
   Status AddRequest(uint32_t request, const nrd_request& record);
   Status AddBytes(const void* data, uint64_t byte_size, Record record);
 
+  void FindParts(const nrd_batch& batch);
+
   const SharedChannel* channel_ = nullptr;
   std::vector<Record> records_;
   uint64_t used_bytes_ = 0;  // of the inputs
+  // Of each input, where the part of the next request lies among those that the core has gathered.
+  std::vector<uint64_t> parts_;
 };
 
 }  // namespace nereid

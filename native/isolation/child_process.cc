@@ -118,6 +118,23 @@ std::string DescribeEnd(const siginfo_t& info) {
   return text;
 }
 
+// A JVM that crashes says much more than why; of that the signal and the function are left.
+std::string TellsOfCrash(const std::string& text) {
+  const size_t crash = text.rfind("# A fatal error has been detected by the Java Runtime");
+  const size_t reason = crash == std::string::npos ? crash : text.find("\n#  ", crash);
+  if (reason == std::string::npos) {
+    return text;
+  }
+  constexpr std::string_view kFrame = "\n# Problematic frame:\n# ";
+  std::string told = text.substr(reason + 4, text.find('\n', reason + 1) - reason - 4);
+  const size_t frame = text.find(kFrame, reason);
+  if (frame != std::string::npos) {
+    const size_t begin = frame + kFrame.size();
+    told += '\n' + text.substr(begin, text.find('\n', begin) - begin);
+  }
+  return told;
+}
+
 }  // namespace
 
 Status ChildProcess::Start(const std::string& file, const std::string& title, uint64_t patience_ms,
@@ -242,7 +259,7 @@ void ChildProcess::SayLines(std::string_view piece, const SayLine& say) {
 
 // "; its last lines: a | b", or nothing.
 std::string ChildProcess::LastLines() const {
-  std::string text = last_bytes_;
+  std::string text = TellsOfCrash(last_bytes_);
   while (!text.empty() && text.back() == '\n') {
     text.pop_back();
   }

@@ -38,6 +38,7 @@ Status ReadNumber(std::string_view value, const Number& number, IsolationOptions
 }  // namespace
 
 Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* options_out) {
+  bool plugin = false;
   for (uint64_t i = 0; i < options.parameter_count; ++i) {
     const std::string_view key = View(options.parameters[i].key);
     const std::string_view value = View(options.parameters[i].value);
@@ -46,7 +47,8 @@ Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* 
     } else if (key == "isolation.group") {
       options_out->group = value;
     } else if (key == kIsolatedBackend) {
-      options_out->with_requests = value == kPlugins;
+      plugin = value == kPlugins;
+      options_out->with_requests = plugin || value == kJava;
     }
     for (const Number& number : kNumbers) {
       if (key == number.key) {
@@ -54,7 +56,7 @@ Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* 
       }
     }
   }
-  if (options_out->with_requests && !options_out->group.empty()) {
+  if (plugin && !options_out->group.empty()) {
     return Status(
         NRD_UNIMPLEMENTED,
         "a model of a plug-in has a process alone, and not in group '" + options_out->group + "'");

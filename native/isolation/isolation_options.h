@@ -15,6 +15,8 @@ inline constexpr char kIsolatedBackend[] = "isolation.backend";
 inline constexpr char kIsolationMemory[] = "isolation_memory_mb";
 // The backend that stands for all plug-ins made for Triton.
 inline constexpr char kPlugins[] = "triton";
+// The same for all backends in Java.
+inline constexpr char kJava[] = "java";
 
 struct IsolationOptions {
   std::string child_path;        // isolation.child: the executable

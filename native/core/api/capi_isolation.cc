@@ -12,6 +12,10 @@ extern "C" {
 
 int32_t nrd_backend_isolate(nrd_runtime* runtime, const char* name, uint64_t name_size,
                             nrd_backend* backend_out, nrd_error* error_out) {
+  if (std::string_view(name, name_size) == nereid::kJava) {
+    *backend_out = nereid::IsolatedBackend(runtime, {});
+    return NRD_OK;
+  }
   if (std::string_view(name, name_size) == nereid::kPlugins) {
     *backend_out = nereid::IsolatedPlugins(runtime);
     return NRD_OK;

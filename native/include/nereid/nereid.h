@@ -689,7 +689,11 @@ NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backe
  * `triton` stands for plug-ins made for Triton. It takes the parameters that nrt_backend_open
  * lists; `isolation.plugin`, `isolation.plugin_name`, `isolation.plugin_directory` and
  * `isolation.setting:KEY` for what that function takes; `isolation.core` and `isolation.triton` for
- * the paths of libnereid.so and libtritonserver.so. */
+ * the paths of libnereid.so and libtritonserver.so.
+ *
+ * `java` stands for all backends in Java. It takes `isolation.jvm` (the path of libjvm.so),
+ * `isolation.jvm_options` (each with an end of line behind it), `isolation.core`, and what the
+ * class io.nereid.internal.model.ChildModel reads in that JVM. */
 NRD_API int32_t nrd_backend_isolate(nrd_runtime* runtime, const char* name, uint64_t name_size,
                                     nrd_backend* backend_out, nrd_error* error_out);
 
@@ -1009,7 +1013,8 @@ NRD_API int32_t nrd_source_tensor(nrd_source* source, int32_t kind, uint32_t ind
                                   nrd_tensor_spec* spec_out);
 
 /* Of a source whose backend is `triton` of nrd_backend_isolate: the configuration as the plug-in
- * completed it, JSON that is valid as long as the source. Empty: it left it as it was. */
+ * completed it, JSON; empty: it left it as it was. Of one whose backend is `java` what ChildModel
+ * says of the model. Valid as long as the source. */
 NRD_API void nrd_source_completed(nrd_source* source, nrd_string* json_out);
 
 NRD_API void nrd_source_release(nrd_source* source);

@@ -9,6 +9,13 @@ using nereid::ChildBatch;
 using nereid::DescribedTensor;
 using nereid::Guarded;
 
+int32_t RefuseState(nrd_error* error_out) {
+  return nereid::Report(
+      nereid::Status(NRD_UNIMPLEMENTED,
+                     "the backend of an isolated model cannot keep states of sequences itself"),
+      error_out);
+}
+
 }  // namespace
 
 extern "C" {
@@ -67,6 +74,18 @@ int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_index,
 void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t code,
                             const char* message, uint64_t message_size) {
   ChildBatch::From(batch)->Fail(request_index, code, nereid::View({message, message_size}));
+}
+
+// States lie in the parent's memory, and come as inputs of the batch.
+int32_t nrd_batch_request_state(nrd_batch* /*batch*/, uint32_t /*request_index*/,
+                                uint32_t /*state*/, nrd_tensor* /*found_out*/,
+                                nrd_error* error_out) {
+  return RefuseState(error_out);
+}
+
+int32_t nrd_batch_request_keep(nrd_batch* /*batch*/, uint32_t /*request_index*/, uint32_t /*state*/,
+                               const nrd_tensor* /*made*/, nrd_error* error_out) {
+  return RefuseState(error_out);
 }
 
 // The parent answers all requests of a batch when the batch ends.

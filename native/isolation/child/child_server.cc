@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -95,21 +96,17 @@ class ChildServer {
   Status Open(std::string_view body, MessageWriter* details) {
     ReadOptions options;
     NRD_RETURN_IF_ERROR(options.Read(body));
-    std::string_view backend;
-    for (uint64_t i = 0; i < options.options().parameter_count; ++i) {
-      const nrd_parameter& parameter = options.options().parameters[i];
-      if (View(parameter.key) == kIsolatedBackend) {
-        backend = View(parameter.value);
-      } else if (View(parameter.key) == kIsolationMemory) {
-        LimitMemory(View(parameter.value));
-      }
-    }
-    NRD_RETURN_IF_ERROR(find_(backend, options.options(), &found_));
+    LimitMemory(ParameterOf(options.options(), kIsolationMemory));
+    NRD_RETURN_IF_ERROR(
+        find_(ParameterOf(options.options(), kIsolatedBackend), options.options(), &found_));
     nrd_error error{};
     const int32_t code = backend_.open_model(backend_.context, &options.options(), &model_, &error);
     NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the model"));
     is_open_ = true;
-    details->Put(static_cast<uint8_t>(backend_.describe != nullptr ? 1 : 0));
+    nrd_tensor_spec first{};
+    const bool tells = backend_.describe != nullptr &&
+                       backend_.describe(model_, NRD_TENSOR_INPUT, 0, &first) != NRD_UNIMPLEMENTED;
+    details->Put(static_cast<uint8_t>(tells ? 1 : 0));
     for (const int32_t kind : {NRD_TENSOR_INPUT, NRD_TENSOR_OUTPUT}) {
       Describe(kind, details);
     }
@@ -179,6 +176,15 @@ class ChildServer {
 };
 
 }  // namespace
+
+std::string_view ParameterOf(const nrd_model_options& options, std::string_view key) {
+  for (const nrd_parameter& parameter : std::span(options.parameters, options.parameter_count)) {
+    if (View(parameter.key) == key) {
+      return View(parameter.value);
+    }
+  }
+  return {};
+}
 
 int RunChild(int argument_count, char** arguments, FindBackend find) {
   if (argument_count != 3 || fcntl(kSocket, F_GETFD) < 0) {

@@ -21,6 +21,9 @@ struct ChildBackend {
 using FindBackend = Status (*)(std::string_view name, const nrd_model_options& options,
                                ChildBackend* backend_out);
 
+// The value of a parameter; empty: it is not there.
+std::string_view ParameterOf(const nrd_model_options& options, std::string_view key);
+
 // Returns the status to exit with, when the parent has gone or closes the model. `arguments` are
 // main's: the name, a title, and the parent's process.
 int RunChild(int argument_count, char** arguments, FindBackend find);

@@ -30,15 +30,6 @@ Functions functions;
 nrd_backend plugins{};  // the table of the plug-in
 std::string completed;  // the configuration, while the model is opened
 
-std::string_view Option(const nrd_model_options& options, std::string_view key) {
-  for (const nrd_parameter& parameter : std::span(options.parameters, options.parameter_count)) {
-    if (View(parameter.key) == key) {
-      return View(parameter.value);
-    }
-  }
-  return {};
-}
-
 Status OpenLibrary(std::string_view file, void** library_out) {
   *library_out = dlopen(std::string(file).c_str(), RTLD_NOW | RTLD_LOCAL);
   return *library_out != nullptr
@@ -58,8 +49,8 @@ Status Find(void* library, const char* name, Function* function_out) {
 Status FindFunctions(const nrd_model_options& options) {
   void* core = nullptr;
   void* triton = nullptr;
-  NRD_RETURN_IF_ERROR(OpenLibrary(Option(options, "isolation.core"), &core));
-  NRD_RETURN_IF_ERROR(OpenLibrary(Option(options, "isolation.triton"), &triton));
+  NRD_RETURN_IF_ERROR(OpenLibrary(ParameterOf(options, "isolation.core"), &core));
+  NRD_RETURN_IF_ERROR(OpenLibrary(ParameterOf(options, "isolation.triton"), &triton));
   NRD_RETURN_IF_ERROR(Find(core, "nrd_runtime_create", &functions.runtime_create));
   NRD_RETURN_IF_ERROR(Find(triton, "nrt_start", &functions.start));
   NRD_RETURN_IF_ERROR(Find(triton, "nrt_backend_open", &functions.backend_open));
@@ -134,7 +125,7 @@ int32_t OpenModel(void* context, const nrd_model_options* options, void** model_
   if (code != NRD_OK) {
     return code;
   }
-  const std::string load(Option(*options, "nereid.load"));
+  const std::string load(ParameterOf(*options, "nereid.load"));
   nrd_batcher batcher{};
   if (functions.model_batcher(std::strtoull(load.c_str(), nullptr, 10), &batcher, nullptr) !=
       NRD_OK) {
@@ -163,9 +154,9 @@ Status PluginBackend(const nrd_model_options& options, ChildBackend* backend_out
   error.struct_size = sizeof(error);
   nrt_backend* backend = nullptr;
   const int32_t code =
-      functions.backend_open(AsNrdString(Option(options, "isolation.plugin_name")),
-                             AsNrdString(Option(options, "isolation.plugin_directory")),
-                             AsNrdString(Option(options, "isolation.plugin")), settings.data(),
+      functions.backend_open(AsNrdString(ParameterOf(options, "isolation.plugin_name")),
+                             AsNrdString(ParameterOf(options, "isolation.plugin_directory")),
+                             AsNrdString(ParameterOf(options, "isolation.plugin")), settings.data(),
                              static_cast<uint32_t>(settings.size()), &backend, &error);
   NRD_RETURN_IF_ERROR(StatusFromCallback(code, error, "opening the plug-in"));
   functions.backend_table(backend, &plugins);

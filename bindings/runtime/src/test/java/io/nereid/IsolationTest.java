@@ -10,7 +10,6 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.statistics.IsolationStatistics;
 import io.nereid.tensor.Tensor;
-import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -156,21 +155,7 @@ class IsolationTest extends RuntimeTest {
   }
 
   @Test
-  void onlyBackendsOfTheCoreCanBeIsolated() {
-    ModelSpec java =
-        ModelSpec.builder("java")
-            .backend("io.nereid.internal.backend.RepeatBackend")
-            .decoupled(true)
-            .input("IN", DataType.INT32, 1)
-            .input("DELAY", DataType.UINT32, 1)
-            .input("WAIT", DataType.UINT32, 1)
-            .output("OUT", DataType.INT32, 1)
-            .isolation("process")
-            .build();
-    NereidException refused = assertThrows(NereidException.class, () -> nereid.load(java));
-    assertTrue(
-        refused.getMessage().contains("model 'java' cannot have isolation \"process\""),
-        refused.getMessage());
+  void aPlaceThatNobodyKnowsIsRefused() {
     ModelSpec typo = ModelSpec.builder("typo").onnx(model("simple")).isolation("thread").build();
     assertFails(
         StatusCode.INVALID_ARGUMENT,

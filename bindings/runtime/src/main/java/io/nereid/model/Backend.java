@@ -122,6 +122,15 @@ public interface Backend {
   }
 
   /**
+   * True if no execution can succeed any more in this process, as after a fault of a device. Asked
+   * after an execution of an isolated model has failed; if so, its process ends, and another one
+   * takes its place.
+   */
+  default boolean isBroken() {
+    return false;
+  }
+
+  /**
    * A load that {@link #describe} was called for has ended, well or not: what it kept for the
    * instances to find can go. Called on the same object.
    *

@@ -34,13 +34,16 @@ final class JavaBatchRequest implements BatchRequest {
 
   @Override
   public Optional<String> id() {
-    return Optional.ofNullable(batch.sender(index)).map(RequestContent::id);
+    RequestContent sender = batch.sender(index);
+    return sender == null
+        ? Optional.of(record.id(index)).filter(id -> !id.isEmpty())
+        : Optional.ofNullable(sender.id());
   }
 
   @Override
   public Map<String, Object> parameters() {
     RequestContent sender = batch.sender(index);
-    return sender == null ? Map.of() : sender.parameters();
+    return sender == null ? record.values(index) : sender.parameters();
   }
 
   @Override

@@ -106,6 +106,17 @@ public final class BackendRecord {
     return backend;
   }
 
+  /** The same for all models of a process, with other functions about models. */
+  static BackendRecord ofChild(
+      Arena arena, long openModel, long describe, long configure, long closeModel) {
+    BackendRecord backend = ofJava(arena, 0, true, false, false, false);
+    backend.set("open_model", openModel);
+    backend.set("describe", describe);
+    backend.set("configure", configure);
+    backend.set("close_model", closeModel);
+    return backend;
+  }
+
   private void set(String field, long value) {
     record.set(JAVA_LONG, offset(LAYOUT, field), value);
   }

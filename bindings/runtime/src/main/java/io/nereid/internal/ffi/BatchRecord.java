@@ -11,6 +11,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -115,6 +116,16 @@ public final class BatchRecord {
   /** The tag that one request was submitted with; of an ensemble's step, that of the ensemble. */
   public long tag(int request) {
     return RequestRecord.tag(request(request));
+  }
+
+  /** The id of one request, if the backend is told of it; else empty. */
+  public String id(int request) {
+    return RequestRecord.idOf(request(request));
+  }
+
+  /** The parameters of one request, if the backend is told of them. */
+  public Map<String, Object> values(int request) {
+    return RequestRecord.valuesOf(request(request));
   }
 
   /** The sequence that one request belongs to; empty: none. */

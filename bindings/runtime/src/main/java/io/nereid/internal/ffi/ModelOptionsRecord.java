@@ -15,6 +15,7 @@ import io.nereid.model.TensorSpec;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -100,6 +101,19 @@ public final class ModelOptionsRecord {
     options.set("instance_count", instanceCount);
     options.parameters(parameters);
     return options;
+  }
+
+  /** The parameters among the options at an address, which somebody else wrote. */
+  static Map<String, String> readParameters(long options) {
+    Map<String, String> parameters = new HashMap<>();
+    long first = Memory.readLong(options + offset(LAYOUT, "parameters"));
+    long count = Memory.readLong(options + offset(LAYOUT, "parameter_count"));
+    for (long at = first; at < first + count * PARAMETER.byteSize(); at += PARAMETER.byteSize()) {
+      parameters.put(
+          TensorSpecRecord.readString(at + offset(PARAMETER, "key")),
+          TensorSpecRecord.readString(at + offset(PARAMETER, "value")));
+    }
+    return parameters;
   }
 
   private void write(ModelSpec spec) {

@@ -24,6 +24,9 @@ public final class NativeLibrary {
   /** {@code NRD_ABI_VERSION} that this binding speaks. */
   static final int ABI_VERSION = 9;
 
+  /** The program of isolated models, in place of the file of a library. */
+  private static final Path CHILD = Path.of("nereid-child");
+
   /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
   record Struct(int id, String name, StructLayout layout) {}
 
@@ -86,8 +89,14 @@ public final class NativeLibrary {
     }
   }
 
-  /** True if the core was loaded before. */
+  /** True if the core was loaded before; throws where it cannot be. */
   public static boolean isLoaded() {
+    if (CHILD.equals(NativeCalls.loadedFrom)) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "the process of an isolated model runs that model's backend alone: it can open no"
+              + " runtime");
+    }
     return NativeCalls.symbols != null;
   }
 
@@ -123,6 +132,18 @@ public final class NativeLibrary {
     }
     NativeCalls.loadedFrom = path;
     NativeCalls.symbols = lookup;
+  }
+
+  /** Takes the functions of the program that started this JVM, in place of a library's. */
+  static synchronized void use(SymbolLookup program) {
+    List<String> differences = differences(program);
+    if (!differences.isEmpty()) {
+      throw new NereidException(
+          StatusCode.FAILED_PRECONDITION,
+          "the program " + CHILD + " does not fit: " + String.join("; ", differences));
+    }
+    NativeCalls.loadedFrom = CHILD;
+    NativeCalls.symbols = program;
   }
 
   /**

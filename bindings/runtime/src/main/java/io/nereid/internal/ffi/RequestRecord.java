@@ -137,6 +137,15 @@ public final class RequestRecord {
     return Memory.readLong(request + DEADLINE_NS);
   }
 
+  static String idOf(long request) {
+    return TensorSpecRecord.readString(request + ID);
+  }
+
+  static Map<String, Object> valuesOf(long request) {
+    return ValueRecord.read(
+        Memory.readLong(request + VALUES), Memory.readInt(request + VALUE_COUNT));
+  }
+
   static boolean isMarked(long request, int flag) {
     return (Memory.readInt(request + FLAGS) & flag) != 0;
   }

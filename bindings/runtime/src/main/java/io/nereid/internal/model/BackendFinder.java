@@ -46,7 +46,15 @@ final class BackendFinder {
    * @param plugins tells what else was looked for
    */
   static Optional<Backend> find(ModelSpec spec, PluginSearch plugins) {
-    return found(spec, plugins).map(backend -> backend.forModel(spec));
+    return isIsolated(spec)
+        ? Optional.empty() // the core's backend is one that has it in another process
+        : found(spec, plugins).map(backend -> backend.forModel(spec));
+  }
+
+  /** The Java backend of a model that is known to have one. */
+  static Backend inJava(ModelSpec spec) {
+    String name = spec.backendName();
+    return announced(name).orElseGet(() -> ofClass(Backend.class, "backend", name, spec));
   }
 
   private static Optional<Backend> found(ModelSpec spec, PluginSearch plugins) {
@@ -66,7 +74,7 @@ final class BackendFinder {
           "model '" + spec.name() + "' needs the backend '" + name + "'" + missing(model, plugins));
     }
     try {
-      return Optional.of(announced.orElseGet(() -> ofClass(Backend.class, "backend", name, spec)));
+      return Optional.of(announced.orElseGet(() -> inJava(spec)));
     } catch (NereidException e) {
       if (e.code() != StatusCode.NOT_FOUND) {
         throw e;
@@ -79,8 +87,27 @@ final class BackendFinder {
   /** The core's backend of a model, in this process or in one of its own. */
   static BackendRecord ofCore(Arena arena, NativeRuntime runtime, ModelSpec spec) {
     return spec.parameters().containsKey(Isolation.PARAMETER)
-        ? Isolation.backend(arena, runtime, spec)
+        ? Isolation.backend(arena, runtime, spec, nameInCore(spec))
         : BackendRecord.get(arena, spec.backendName());
+  }
+
+  /** The core's name for the backend of a model that may be isolated. */
+  static String nameInCore(ModelSpec spec) {
+    return isIsolated(spec) ? Isolation.JAVA : spec.backendName();
+  }
+
+  /** True if a model is to run in a process of its own, and its backend is in Java. */
+  static boolean isIsolated(ModelSpec spec) {
+    if (!spec.parameters().containsKey(Isolation.PARAMETER) || !Isolation.isWanted(spec)) {
+      return false;
+    }
+    if (spec.backend().isPresent()) {
+      throw Isolation.impossible(
+          spec,
+          "its backend is an object of this program, which no other process has; name a class with"
+              + " a public constructor without parameters, or one that ServiceLoader finds");
+    }
+    return !BackendRecord.isThere(spec.backendName()) && isJava(spec.backendName());
   }
 
   /**
@@ -127,9 +154,8 @@ final class BackendFinder {
     if (announced(name).isPresent()) {
       return true;
     }
-    ClassLoader context = Thread.currentThread().getContextClassLoader();
     try {
-      return Backend.class.isAssignableFrom(Class.forName(name, false, context));
+      return Backend.class.isAssignableFrom(Class.forName(name, false, loader()));
     } catch (ClassNotFoundException | LinkageError e) {
       return false;
     }
@@ -179,10 +205,8 @@ final class BackendFinder {
   }
 
   private static <T> T ofClass(Class<T> type, String what, String name, ModelSpec spec) {
-    ClassLoader context = Thread.currentThread().getContextClassLoader();
-    ClassLoader loader = context == null ? BackendFinder.class.getClassLoader() : context;
     try {
-      return Class.forName(name, false, loader).asSubclass(type).getConstructor().newInstance();
+      return Class.forName(name, false, loader()).asSubclass(type).getConstructor().newInstance();
     } catch (ClassNotFoundException e) {
       throw unknown(what, name, spec);
     } catch (ReflectiveOperationException | ClassCastException | LinkageError e) {
@@ -191,6 +215,11 @@ final class BackendFinder {
           "class " + name + " cannot be the " + what + " of model '" + spec.name() + "'",
           e);
     }
+  }
+
+  private static ClassLoader loader() {
+    ClassLoader context = Thread.currentThread().getContextClassLoader();
+    return context == null ? BackendFinder.class.getClassLoader() : context;
   }
 
   private static NereidException unknown(String what, String name, ModelSpec spec) {

@@ -24,6 +24,9 @@ final class Isolation {
   private static final String PROCESS = "process";
   private static final String IN_GROUP = PROCESS + ":";
 
+  /** The core's name for all backends in Java. */
+  static final String JAVA = "java";
+
   private Isolation() {}
 
   /** True if the model is to run in a process of its own; throws when nobody knows the place. */
@@ -43,28 +46,24 @@ final class Isolation {
   }
 
   /** Throws when a model is to be isolated that cannot be. */
-  static void refuse(ModelSpec spec, String kind) {
+  static void refuse(ModelSpec spec, String reason) {
     if (isWanted(spec)) {
-      throw new NereidException(
-          StatusCode.UNIMPLEMENTED,
-          ("model '%s' cannot have isolation \"process\": it is %s, and only models of plug-ins and"
-                  + " of the backends 'onnxruntime' and 'identity' can")
-              .formatted(spec.name(), kind));
+      throw impossible(spec, reason);
     }
   }
 
-  /** The core's backend of a model, in this process or in another, in memory of the arena. */
-  static BackendRecord backend(Arena arena, NativeRuntime runtime, ModelSpec spec) {
+  /** The exception for a model that cannot be isolated. */
+  static NereidException impossible(ModelSpec spec, String reason) {
+    return new NereidException(
+        StatusCode.UNIMPLEMENTED,
+        "model '%s' cannot have isolation \"process\": %s".formatted(spec.name(), reason));
+  }
+
+  /** A backend of the core for a model, in this process or in another, in memory of the arena. */
+  static BackendRecord backend(Arena arena, NativeRuntime runtime, ModelSpec spec, String name) {
     return isWanted(spec)
-        ? runtime.use(handle -> BackendRecord.isolated(arena, handle, spec.backendName()))
-        : BackendRecord.get(arena, spec.backendName());
-  }
-
-  /** Adds what the process of a model is started with. */
-  static void addParameters(NativeRuntime runtime, ModelSpec spec, Map<String, String> parameters) {
-    if (isWanted(spec)) {
-      addParameters(runtime, spec, spec.backendName(), parameters);
-    }
+        ? runtime.use(handle -> BackendRecord.isolated(arena, handle, name))
+        : BackendRecord.get(arena, name);
   }
 
   /** The parameters and limits of the process of a model that a plug-in executes. */
@@ -80,7 +79,8 @@ final class Isolation {
     return parameters;
   }
 
-  private static void addParameters(
+  /** Adds what the process of a model is started with, for this backend of the core. */
+  static void addParameters(
       NativeRuntime runtime, ModelSpec spec, String backend, Map<String, String> parameters) {
     Path program = LibraryFiles.childProgram(runtime.settings().nativePath());
     parameters.put("isolation.backend", backend);

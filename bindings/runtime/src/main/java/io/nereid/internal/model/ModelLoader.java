@@ -18,7 +18,6 @@ import io.nereid.internal.loader.LibraryFiles;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.internal.request.Signature;
 import io.nereid.model.Backend;
-import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelSignature;
@@ -29,12 +28,10 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.function.Consumer;
 
 /**
@@ -49,9 +46,6 @@ public final class ModelLoader {
 
   private static final String ONNXRUNTIME_PATH = "onnxruntime_path";
   private static final String SHARED_THREAD_COUNT = "shared_thread_count";
-
-  /** Instances run on the processor, or on several GPUs. */
-  static final int NO_DEVICE = -1;
 
   private final NativeRuntime runtime;
   private final PluginRuntime plugins;
@@ -114,7 +108,6 @@ public final class ModelLoader {
     ModelSpec opening = partial.opening();
     Optional<Backend> javaBackend = BackendFinder.find(opening, plugins.search());
     if (javaBackend.isPresent()) {
-      Isolation.refuse(opening, "a model of a backend in Java");
       try {
         Optional<ModelSignature> told = describe(javaBackend.get(), opening);
         return open(partial.complete(told), null, steps, terms);
@@ -123,8 +116,18 @@ public final class ModelLoader {
       }
     }
     try (SourceHandle source = openSource(opening, terms)) {
-      return open(partial.complete(source.signature()), source, steps, terms);
+      return open(partial.complete(signature(opening, source)), source, steps, terms);
     }
+  }
+
+  /** The tensors that a model tells, and for one in a JVM of its own the largest batch as well. */
+  private static Optional<ModelSignature> signature(ModelSpec opening, SourceHandle source) {
+    Optional<ModelSignature> told = source.signature();
+    if (!BackendFinder.isIsolated(opening)) {
+      return told;
+    }
+    long most = ChildFacts.of(opening, source).maxBatchSize();
+    return told.map(tensors -> new ModelSignature(tensors.inputs(), tensors.outputs(), most));
   }
 
   /** Has a backend of the core open a model whose configuration leaves things out. */
@@ -140,8 +143,11 @@ public final class ModelLoader {
   /** The parameters for a backend of the core, with what it has to know of this process. */
   private Map<String, String> coreParameters(ModelSpec spec, LoadTerms terms) {
     Map<String, String> parameters = new HashMap<>(spec.parameters());
-    if (parameters.containsKey(Isolation.PARAMETER)) {
-      Isolation.addParameters(runtime, spec, parameters);
+    if (parameters.containsKey(Isolation.PARAMETER) && Isolation.isWanted(spec)) {
+      Isolation.addParameters(runtime, spec, BackendFinder.nameInCore(spec), parameters);
+    }
+    if (BackendFinder.isIsolated(spec)) {
+      ChildJvm.addParameters(spec, runtime.settings().nativePath(), parameters);
     }
     if (!spec.backendName().equals(ONNXRUNTIME)) {
       return parameters;
@@ -210,7 +216,7 @@ public final class ModelLoader {
       boolean decoupled = steps.stream().anyMatch(step -> step.spec().decoupled());
       ModelDraft.Whole served = draft.withDecoupled(decoupled);
       ModelSpec spec = EnsembleGraph.labelled(served.spec(), steps);
-      Isolation.refuse(spec, "an ensemble, whose steps' models may be isolated");
+      Isolation.refuse(spec, "it is an ensemble, whose steps' models may be isolated");
       if (spec.objective().isPresent()) {
         throw Signature.invalid(
             "ensemble '" + spec.name() + "' cannot have an objective: its steps' models have them");
@@ -228,24 +234,43 @@ public final class ModelLoader {
           served.served(),
           load(options, null),
           LoadedModel.Backing.NONE,
-          NO_DEVICE,
+          Placements.NO_DEVICE,
           steps);
     }
   }
 
   private LoadedModel openBackend(ModelDraft.Whole draft, SourceHandle source, LoadTerms terms) {
     ModelSpec spec = draft.spec();
-    Signature signature = new Signature(spec);
-    Optional<Backend> javaBackend = BackendFinder.find(spec, plugins.search());
-    javaBackend.ifPresent(_ -> Isolation.refuse(spec, "a model of a backend in Java"));
-    List<Integer> devices = javaBackend.map(Backend::devices).orElse(List.of());
-    int batchesInFlight = javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1);
-    List<InstancePlacement> placements =
-        placements(spec.instanceGroups(), false, devices, batchesInFlight);
-    if (devices.isEmpty()) {
-      warnOfGpus(spec);
+    if (!BackendFinder.isIsolated(spec)) {
+      return openBackend(draft, source, Optional.empty(), terms);
     }
-    firstGpu(placements, devices).ifPresent(runtime::pageLock);
+    // Its process knows how many instances there are to be, so it opens the model before.
+    try (SourceHandle opened = source == null ? openSource(spec, terms) : source) {
+      return openBackend(draft, opened, Optional.of(ChildFacts.of(spec, opened)), terms);
+    }
+  }
+
+  private LoadedModel openBackend(
+      ModelDraft.Whole draft, SourceHandle source, Optional<ChildFacts> child, LoadTerms terms) {
+    ModelSpec spec = draft.spec();
+    Signature signature = new Signature(spec, child.isPresent());
+    Optional<Backend> javaBackend = BackendFinder.find(spec, plugins.search());
+    List<Integer> devices =
+        child
+            .map(ChildFacts::devices)
+            .orElseGet(() -> javaBackend.map(Backend::devices).orElse(List.of()));
+    int batchesInFlight =
+        child
+            .map(ChildFacts::batchesInFlight)
+            .orElseGet(() -> javaBackend.map(backend -> backend.batchesInFlight(spec)).orElse(1));
+    List<InstancePlacement> placements =
+        Placements.of(spec.instanceGroups(), false, devices, batchesInFlight);
+    if (devices.isEmpty()) {
+      Placements.warnOfGpus(spec);
+    }
+    if (child.isEmpty()) {
+      Placements.firstGpu(placements, devices).ifPresent(runtime::pageLock);
+    }
     long number =
         javaBackend
             .map(backend -> JavaBackends.add(backend, signature, runtime.slots(), placements))
@@ -272,8 +297,8 @@ public final class ModelLoader {
       int tensorDevice =
           javaBackend
               .filter(backend -> backend.takesDeviceTensors() && !spec.isGathered())
-              .map(backend -> onlyGpu(placements))
-              .orElse(NO_DEVICE);
+              .map(backend -> Placements.onlyGpu(placements))
+              .orElse(Placements.NO_DEVICE);
       LoadedModel loaded =
           new LoadedModel(
               runtime,
@@ -289,84 +314,6 @@ public final class ModelLoader {
       if (!open) {
         JavaBackends.remove(number);
         BatcherUpcalls.remove(batcher);
-      }
-    }
-  }
-
-  /**
-   * One for each instance of the groups.
-   *
-   * @param passive of which groups: those that get no requests, or the others
-   * @param devices numbers of the GPUs that the backend can use; empty: it runs on the processor
-   * @param batchesInFlight how often each instance is there, for as many batches at once
-   */
-  static List<InstancePlacement> placements(
-      List<InstanceGroup> groups, boolean passive, List<Integer> devices, int batchesInFlight) {
-    List<InstancePlacement> placements = new ArrayList<>();
-    for (InstanceGroup group : groups) {
-      if (group.passive() != passive) {
-        continue;
-      }
-      for (OptionalInt device : devices(group, devices)) {
-        for (int i = 0; i < group.count() * batchesInFlight; i++) {
-          placements.add(new InstancePlacement(group, device));
-        }
-      }
-    }
-    return placements;
-  }
-
-  private static List<OptionalInt> devices(InstanceGroup group, List<Integer> usable) {
-    boolean onProcessor =
-        switch (group.kind()) {
-          case CPU, MODEL -> true;
-          case GPU, AUTO -> usable.isEmpty();
-        };
-    if (onProcessor) {
-      return List.of(OptionalInt.empty());
-    }
-    List<Integer> wanted = group.devices().isEmpty() ? usable : group.devices();
-    for (int device : wanted) {
-      if (!usable.contains(device)) {
-        throw new NereidException(
-            StatusCode.INVALID_ARGUMENT,
-            "instance group '%s' asks for GPU %s, the backend can use %s"
-                .formatted(group.name(), device, usable));
-      }
-    }
-    return wanted.stream().map(OptionalInt::of).toList();
-  }
-
-  /** A GPU that the instances use; the backend chooses for those that it places by itself. */
-  static OptionalInt firstGpu(List<InstancePlacement> placements, List<Integer> devices) {
-    for (InstancePlacement placement : placements) {
-      boolean chosen = placement.group().kind() == InstanceGroup.Kind.MODEL && !devices.isEmpty();
-      if (chosen || placement.device().isPresent()) {
-        return OptionalInt.of(placement.device().orElseGet(devices::getFirst));
-      }
-    }
-    return OptionalInt.empty();
-  }
-
-  /** The GPU that all instances run on. */
-  private static int onlyGpu(List<InstancePlacement> placements) {
-    int[] gpus =
-        placements.stream()
-            .mapToInt(placement -> placement.device().orElse(NO_DEVICE))
-            .distinct()
-            .toArray();
-    return gpus.length == 1 ? gpus[0] : NO_DEVICE;
-  }
-
-  private static void warnOfGpus(ModelSpec spec) {
-    for (InstanceGroup group : spec.instanceGroups()) {
-      if (group.kind() == InstanceGroup.Kind.GPU) {
-        CoreLog.LOGGER.log(
-            Level.WARNING,
-            "model ''{0}'' asks for GPUs in instance group ''{1}'', but its backend runs on the"
-                + " processor: the instances run there",
-            spec.name(),
-            group.name());
       }
     }
   }

@@ -127,11 +127,10 @@ final class PluginLoader {
     ModelLoader.warnOfCache(runtime, plugins, spec);
     Signature signature = new Signature(spec, true);
     List<Integer> gpus = load.gpus();
-    List<InstancePlacement> placements =
-        ModelLoader.placements(spec.instanceGroups(), false, gpus, 1);
+    List<InstancePlacement> placements = Placements.of(spec.instanceGroups(), false, gpus, 1);
     List<InstancePlacement> all = new ArrayList<>(placements);
-    all.addAll(ModelLoader.placements(spec.instanceGroups(), true, gpus, 1));
-    OptionalInt gpu = ModelLoader.firstGpu(all, gpus);
+    all.addAll(Placements.of(spec.instanceGroups(), true, gpus, 1));
+    OptionalInt gpu = Placements.firstGpu(all, gpus);
     if (!Isolation.isWanted(spec)) {
       gpu.ifPresent(runtime::pageLock);
     }
@@ -157,7 +156,7 @@ final class PluginLoader {
       ModelHandle handle = runtime.use(core -> ModelHandle.load(core, options, source));
       LoadedModel.Backing backing = new LoadedModel.Backing(0, batcher, Optional.of(load));
       return new LoadedModel(
-          runtime, signature, whole.served(), handle, backing, ModelLoader.NO_DEVICE, List.of());
+          runtime, signature, whole.served(), handle, backing, Placements.NO_DEVICE, List.of());
     } catch (Throwable t) {
       BatcherUpcalls.remove(batcher);
       throw t;
