@@ -47,7 +47,7 @@ public final class ScoreTopic implements Runnable, AutoCloseable {
   /** Gets what is no image. */
   static final String REFUSED = "refused";
 
-  private static final String GROUP = "score-digits";
+  static final String GROUP = "score-digits";
   private static final int PIXELS = 64;
   private static final int DIGIT_COUNT = 10;
   private static final Duration WHILE_BUSY = Duration.ofMillis(1);

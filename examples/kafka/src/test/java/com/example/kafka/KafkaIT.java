@@ -19,10 +19,10 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -46,6 +46,7 @@ class KafkaIT {
 
   private List<String> lines;
   private KafkaClusterTestKit kafka;
+  private Admin admin;
   private KafkaConsumer<String, String> reader;
 
   @BeforeEach
@@ -69,15 +70,14 @@ class KafkaIT {
     kafka.startup();
     kafka.waitForReadyBrokers();
     String servers = kafka.bootstrapServers();
-    try (Admin admin = Admin.create(Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, servers))) {
-      admin
-          .createTopics(
-              Stream.of(ScoreTopic.IMAGES, ScoreTopic.DIGITS, ScoreTopic.REFUSED)
-                  .map(topic -> new NewTopic(topic, PARTITIONS, (short) 1))
-                  .toList())
-          .all()
-          .get();
-    }
+    admin = Admin.create(Map.of("bootstrap.servers", servers));
+    admin
+        .createTopics(
+            Stream.of(ScoreTopic.IMAGES, ScoreTopic.DIGITS, ScoreTopic.REFUSED)
+                .map(topic -> new NewTopic(topic, PARTITIONS, (short) 1))
+                .toList())
+        .all()
+        .get();
     reader =
         new KafkaConsumer<>(
             Map.of(
@@ -102,6 +102,7 @@ class KafkaIT {
   @AfterEach
   void stop() throws Exception {
     reader.close();
+    admin.close();
     kafka.close();
   }
 
@@ -124,25 +125,27 @@ class KafkaIT {
     }
   }
 
-  /** Adds answers until there are so many at least; fails when a service has ended. */
-  private void read(List<String> into, int count, BooleanSupplier served) {
-    while (into.size() < count) {
+  /** Waits until services have answered so many records; fails when one of them has ended. */
+  private void await(long records, BooleanSupplier served) throws Exception {
+    while (answered() < records) {
       assertTrue(served.getAsBoolean(), "a service ended");
-      poll(into);
     }
   }
 
-  private void poll(List<String> into) {
-    var came = reader.poll(Duration.ofMillis(50));
-    came.forEach(record -> into.add(record.key() + " " + record.value()));
+  private long answered() throws Exception {
+    var committed = admin.listConsumerGroupOffsets(ScoreTopic.GROUP);
+    var ends = committed.partitionsToOffsetAndMetadata().get().values();
+    return ends.stream().mapToLong(OffsetAndMetadata::offset).sum();
   }
 
-  /** Adds all answers that are there. */
-  private void readToTheEnd(List<String> into) {
+  private List<String> answers() {
+    List<String> answers = new ArrayList<>();
     Map<TopicPartition, Long> ends = reader.endOffsets(reader.assignment());
-    while (ends.entrySet().stream().anyMatch(end -> reader.position(end.getKey()) < end.getValue())) {
-      poll(into);
+    while (ends.keySet().stream().anyMatch(each -> reader.position(each) < ends.get(each))) {
+      var came = reader.poll(Duration.ofMillis(50));
+      came.forEach(record -> answers.add(record.key() + " " + record.value()));
     }
+    return answers.stream().sorted().toList();
   }
 
   /** The answers as the model itself gives them, so many times each, sorted. */
@@ -181,40 +184,37 @@ class KafkaIT {
 
   @Test
   void killedServicesLoseAndDoubleNothing() throws Exception {
-    List<String> answers = new ArrayList<>();
     List<Process> services = new ArrayList<>(List.of(service("a"), service("b")));
     BooleanSupplier served = () -> services.stream().allMatch(Process::isAlive);
     for (int kill = 0; kill < KILLS; kill++) {
       send(IMAGES);
-      read(answers, kill * (IMAGES + 1) + IMAGES / 10, served);
+      await(kill * (IMAGES + 1) + IMAGES / 10, served);
       int killed = kill % 2;
       services.get(killed).destroyForcibly().waitFor();
+      assertTrue(answered() < (kill + 1) * (IMAGES + 1), "there was something left to do");
       services.set(killed, service(killed == 0 ? "a" : "b"));
-      read(answers, (kill + 1) * (IMAGES + 1), served);
+      await((kill + 1) * (IMAGES + 1), served);
     }
     for (Process service : services) {
       service.destroy();
       service.waitFor();
     }
-    readToTheEnd(answers);
-    assertEquals(expected(IMAGES, KILLS), answers.stream().sorted().toList());
+    assertEquals(expected(IMAGES, KILLS), answers());
   }
 
   @Test
   void partitionsArePausedWhileTheModelHasEnoughToDo() throws Exception {
     send(5000);
-    List<String> answers = new ArrayList<>();
     try (Nereid nereid = Nereid.open(MODELS);
         ScoreTopic service = new ScoreTopic(nereid, kafka.bootstrapServers(), "one", 2)) {
       CompletableFuture<Void> running = CompletableFuture.runAsync(service);
-      read(answers, 5001, () -> !running.isDone());
+      await(5001, () -> !running.isDone());
       service.stop();
       running.join();
       assertTrue(service.pauses() > 0, "5000 images are more than two batches");
       // A poll has four full batches at most, and the end of one for each partition.
       assertTrue(service.most() < 2 + 4 + PARTITIONS, () -> "batches: " + service.most());
     }
-    readToTheEnd(answers);
-    assertEquals(expected(5000, 1), answers.stream().sorted().toList());
+    assertEquals(expected(5000, 1), answers());
   }
 }
