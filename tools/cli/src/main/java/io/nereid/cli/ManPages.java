@@ -20,7 +20,7 @@ import picocli.CommandLine.Model.UsageMessageSpec;
  * Writes the manual page of each command, in roff with the macros of man(7); run when a
  * distribution is made. An object is one page that is being written.
  */
-public final class ManPages {
+final class ManPages {
 
   private final CommandSpec command;
   private final Help help;
