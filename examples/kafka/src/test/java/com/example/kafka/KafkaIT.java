@@ -24,7 +24,6 @@ import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
@@ -44,6 +43,7 @@ class KafkaIT {
   private static final int PARTITIONS = 4;
   private static final int IMAGES = 10_000;
 
+  private final List<Process> services = new ArrayList<>();
   private List<String> lines;
   private KafkaClusterTestKit kafka;
   private Admin admin;
@@ -69,8 +69,7 @@ class KafkaIT {
     kafka.format();
     kafka.startup();
     kafka.waitForReadyBrokers();
-    String servers = kafka.bootstrapServers();
-    admin = Admin.create(Map.of("bootstrap.servers", servers));
+    admin = Admin.create(Map.of("bootstrap.servers", kafka.bootstrapServers()));
     admin
         .createTopics(
             Stream.of(ScoreTopic.IMAGES, ScoreTopic.DIGITS, ScoreTopic.REFUSED)
@@ -81,7 +80,7 @@ class KafkaIT {
     reader =
         new KafkaConsumer<>(
             Map.of(
-                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, servers,
+                ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, kafka.bootstrapServers(),
                 ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed"),
             new StringDeserializer(),
             new StringDeserializer());
@@ -101,6 +100,7 @@ class KafkaIT {
 
   @AfterEach
   void stop() throws Exception {
+    services.forEach(Process::destroyForcibly);
     reader.close();
     admin.close();
     kafka.close();
@@ -111,7 +111,7 @@ class KafkaIT {
     List<Future<RecordMetadata>> sent = new ArrayList<>();
     try (KafkaProducer<String, String> producer =
         new KafkaProducer<>(
-            Map.of(ProducerConfig.BOOTSTRAP_SERVERS_CONFIG, kafka.bootstrapServers()),
+            Map.of("bootstrap.servers", kafka.bootstrapServers()),
             new StringSerializer(),
             new StringSerializer())) {
       for (int id = 0; id < images; id++) {
@@ -184,7 +184,7 @@ class KafkaIT {
 
   @Test
   void killedServicesLoseAndDoubleNothing() throws Exception {
-    List<Process> services = new ArrayList<>(List.of(service("a"), service("b")));
+    services.addAll(List.of(service("a"), service("b")));
     BooleanSupplier served = () -> services.stream().allMatch(Process::isAlive);
     for (int kill = 0; kill < KILLS; kill++) {
       send(IMAGES);
