@@ -117,6 +117,11 @@ public final class TensorRtBackend implements Backend {
   }
 
   @Override
+  public boolean isBroken() {
+    return OPEN.keySet().stream().anyMatch(TensorRtInstance::isBroken);
+  }
+
+  @Override
   public Optional<ModelSignature> describe(ModelSpec spec) {
     TensorRtOptions options = TensorRtOptions.of(spec);
     Engines.Use use = Engines.use(spec.name(), options, firstDevice(spec));

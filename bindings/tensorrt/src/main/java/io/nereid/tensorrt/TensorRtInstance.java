@@ -20,6 +20,7 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.SizeTPointer;
 
 /**
  * Executes batches of one model on one device, one at a time: a stream with its own contexts and
@@ -194,6 +195,15 @@ final class TensorRtInstance implements BackendInstance {
       states.giveUp();
       graphCount = graphs.count();
       deviceBytes = countDeviceBytes();
+    }
+  }
+
+  /** True if its device had a fault, after which no call succeeds in this process. */
+  boolean isBroken() {
+    try (SizeTPointer free = new SizeTPointer(1);
+        SizeTPointer total = new SizeTPointer(1)) {
+      return cudart.cudaSetDevice(use.engine().device().number()) != cudart.cudaSuccess
+          || cudart.cudaMemGetInfo(free, total) != cudart.cudaSuccess;
     }
   }
 
