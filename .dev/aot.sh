@@ -42,6 +42,10 @@ aot_options() {
   if [[ -r $aot_cache && $said != *-Xshare* && $said != *-XX:*AOT* && $said != *-XX:*Archive* ]]; then
     # shellcheck disable=SC2206 # each word is an option
     aot_options=("-XX:AOTCache=$aot_cache" $aot_use)
+    # JVMs of isolated models may use it, too: their options have blanks between them.
+    if [[ $said != *nereid.isolation.jvm* && $aot_cache != *' '* ]]; then
+      aot_options+=("-Dnereid.isolation.jvm=-XX:AOTCache=$aot_cache $aot_use")
+    fi
   fi
 }
 
