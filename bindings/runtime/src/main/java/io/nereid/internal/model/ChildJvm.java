@@ -104,6 +104,8 @@ final class ChildJvm {
                   Stream.of(own),
                   ModuleLayer.boot().modules().stream()
                       .filter(module -> module != own && module.isNativeAccessEnabled())));
+      Module unnamed = ClassLoader.getSystemClassLoader().getUnnamedModule();
+      natives += unnamed.isNativeAccessEnabled() ? ",ALL-UNNAMED" : "";
     }
     options.add("--enable-native-access=" + natives);
   }
