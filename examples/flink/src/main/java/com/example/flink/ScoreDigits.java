@@ -29,6 +29,7 @@ public final class ScoreDigits {
   /** Takes where the model is (a repository, or a server's URL), a file of images, a directory. */
   public static void main(String[] args) throws Exception {
     StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment();
+    environment.enableCheckpointing(1000);
     DataStream<Row> images =
         environment
             .fromSource(

@@ -11,6 +11,8 @@ import io.nereid.server.http.HttpOptions;
 import io.nereid.tensor.Tensor;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -160,17 +162,21 @@ class ClusterIT {
 
   /** Fails unless each image has its digit, once. */
   private static void check(Path directory, long images) throws IOException {
+    List<String> wanted = new ArrayList<>();
+    for (long id = 0; id < images; id++) {
+      wanted.add(id + " " + digits.get((int) (id % digits.size())));
+    }
+    assertEquals(wanted.stream().sorted().toList(), answers(directory).stream().sorted().toList());
+  }
+
+  private static List<String> answers(Path directory) throws IOException {
     List<String> answers = new ArrayList<>();
     try (Stream<Path> files = Files.walk(directory)) {
       files
           .filter(file -> Files.isRegularFile(file) && !file.getFileName().toString().startsWith("."))
           .forEach(file -> answers.addAll(read(file)));
     }
-    List<String> wanted = new ArrayList<>();
-    for (long id = 0; id < images; id++) {
-      wanted.add(id + " " + digits.get((int) (id % digits.size())));
-    }
-    assertEquals(wanted.stream().sorted().toList(), answers.stream().sorted().toList());
+    return answers;
   }
 
   private static List<String> read(Path file) {
@@ -196,6 +202,30 @@ class ClusterIT {
       finish(submit(job(model, 1000, 0, to)));
       check(to, 1000);
     }
+  }
+
+  /** The job in a JVM of its own, on Java 17 where there is one. */
+  private static Process onJava17(String model, Path images, Path to) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java17.home"), "bin", "java").toString());
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(argument -> argument.startsWith("--add-opens"))
+        .forEach(command::add);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(ScoreDigits.class.getName(), model, images.toString(), to.toString()));
+    return new ProcessBuilder(command).redirectErrorStream(true).start();
+  }
+
+  @Test
+  void jobOnJava17AsksAServer(@TempDir Path directory) throws Exception {
+    Path images = Files.write(directory.resolve("images"), lines.subList(0, 100));
+    Path to = directory.resolve("out");
+    Process job = onJava17(url(), images, to);
+    String said = new String(job.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, job.waitFor(), said);
+    assertEquals(
+        digits.subList(0, 100).stream().map(digit -> "0 " + digit).sorted().toList(),
+        answers(to).stream().sorted().toList());
   }
 
   @Test

@@ -35,6 +35,7 @@ import org.apache.flink.table.functions.AsyncPredictFunction;
 import org.apache.flink.table.functions.FunctionContext;
 import org.apache.flink.table.types.DataType;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Rows through the provider as Flink calls it, executed in this process by real models. */
@@ -110,6 +111,7 @@ class NereidModelProviderTest {
   }
 
   @Test
+  @EnabledForJreRange(minVersion = 25)
   void everyTypeGoesToTheModelAndComesBack() throws Exception {
     echo(
         "all",
@@ -214,6 +216,7 @@ class NereidModelProviderTest {
   }
 
   @Test
+  @EnabledForJreRange(minVersion = 25)
   void flatArrayFillsAShapeWhoseDimensionsAreKnown() throws Exception {
     echo("image", "x FP32 [ 2, 3 ]");
     List<Column> columns = List.of(column("pixels", DataTypes.ARRAY(DataTypes.FLOAT())));
@@ -225,6 +228,7 @@ class NereidModelProviderTest {
   }
 
   @Test
+  @EnabledForJreRange(minVersion = 25)
   void nullInsideAnArrayIsNamed() throws Exception {
     echo("floats", "x FP32 [ -1 ]");
     echo("ints", "x INT32 [ -1 ]");
@@ -243,6 +247,7 @@ class NereidModelProviderTest {
   }
 
   @Test
+  @EnabledForJreRange(minVersion = 25)
   void errorsSayTheColumnAndTheRemedy() throws Exception {
     echo("two", "a UINT8", "b FP32");
     Column a = column("a", DataTypes.INT());
@@ -297,6 +302,7 @@ class NereidModelProviderTest {
   }
 
   @Test
+  @EnabledForJreRange(minVersion = 25)
   void rowThatFailsIsLeftOutWhereThatIsWanted() throws Exception {
     echo("one", "x UINT8");
     List<Column> columns = List.of(column("x", DataTypes.INT()));
@@ -309,5 +315,16 @@ class NereidModelProviderTest {
     assertTrue(function.asyncPredict(GenericRowData.of(-1)).join().isEmpty());
     assertEquals(7, function.asyncPredict(GenericRowData.of(7)).join().iterator().next().getInt(0));
     function.close();
+  }
+
+  @Test
+  @EnabledForJreRange(maxVersion = 24)
+  void olderJavaIsToldToAskAServer() {
+    List<Column> columns = List.of(column("x", DataTypes.FLOAT()));
+    assertEquals(
+        "expected Java 25 or newer for 'repository', which executes models in the TaskManager, got "
+            + Runtime.version().feature()
+            + ": name a server by 'url', or start the TaskManagers with a newer Java",
+        failure("m", columns, columns, GenericRowData.of(1f)));
   }
 }
