@@ -1,6 +1,8 @@
 package io.nereid.internal.ffi;
 
 import static io.nereid.internal.ffi.NativeCalls.downcall;
+import static io.nereid.internal.ffi.NativeCalls.nothing;
+import static io.nereid.internal.ffi.NativeCalls.status;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -45,8 +47,6 @@ final class Handles {
   static final MethodHandle REQUEST_SUBMIT = status("nrd_request_submit", L);
   static final MethodHandle REQUEST_WARM_UP = status("nrd_request_warm_up", L);
   static final MethodHandle REQUEST_CANCEL = status("nrd_request_cancel", L);
-  static final MethodHandle REQUEST_IS_CANCELLED =
-      downcall("nrd_request_is_cancelled", FunctionDescriptor.of(I, L), CRITICAL);
 
   static final MethodHandle BACKEND_FIND = status("nrd_backend_find", L, L, L, L);
 
@@ -64,8 +64,14 @@ final class Handles {
 
   private Handles() {}
 
-  /** The functions that a backend in Java calls with its batch. */
+  /**
+   * The functions that a backend in Java calls with its batch. The process of an isolated model
+   * needs no others, so nothing here is the outer class's.
+   */
   static final class OfBatches {
+    private static final MemoryLayout I = JAVA_INT;
+    private static final MemoryLayout L = JAVA_LONG;
+
     static final MethodHandle BATCH_OUTPUT = status("nrd_batch_output", L, I, I, I, L, L, L, L);
     static final MethodHandle BATCH_REQUEST_OUTPUT =
         status("nrd_batch_request_output", L, I, I, I, I, L, L, L, L);
@@ -78,6 +84,9 @@ final class Handles {
         status("nrd_batch_request_state", L, I, I, L, L);
     static final MethodHandle BATCH_REQUEST_KEEP = status("nrd_batch_request_keep", L, I, I, L, L);
     static final MethodHandle BATCH_REQUEST_FAIL = nothing("nrd_batch_request_fail", L, I, I, L, L);
+    static final MethodHandle REQUEST_IS_CANCELLED =
+        downcall(
+            "nrd_request_is_cancelled", FunctionDescriptor.of(I, L), Linker.Option.critical(false));
 
     private OfBatches() {}
   }
@@ -125,15 +134,5 @@ final class Handles {
     static final MethodHandle MODEL_FINISH_SEQUENCES = nothing("nrd_model_finish_sequences", L);
 
     private OfSequences() {}
-  }
-
-  /** A function that answers an int, a status in most cases. */
-  private static MethodHandle status(String name, MemoryLayout... parameters) {
-    return downcall(name, FunctionDescriptor.of(JAVA_INT, parameters));
-  }
-
-  /** A function that answers nothing. */
-  private static MethodHandle nothing(String name, MemoryLayout... parameters) {
-    return downcall(name, FunctionDescriptor.ofVoid(parameters));
   }
 }

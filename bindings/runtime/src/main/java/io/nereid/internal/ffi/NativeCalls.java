@@ -1,5 +1,6 @@
 package io.nereid.internal.ffi;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.types.NereidException;
@@ -7,6 +8,7 @@ import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
@@ -41,6 +43,16 @@ public final class NativeCalls {
 
   static MethodHandle downcall(String name, FunctionDescriptor type, Linker.Option... options) {
     return downcall(symbols, loadedFrom, name, type, options);
+  }
+
+  /** A function that answers an int, a status in most cases. */
+  static MethodHandle status(String name, MemoryLayout... parameters) {
+    return downcall(name, FunctionDescriptor.of(JAVA_INT, parameters));
+  }
+
+  /** A function that answers nothing. */
+  static MethodHandle nothing(String name, MemoryLayout... parameters) {
+    return downcall(name, FunctionDescriptor.ofVoid(parameters));
   }
 
   /** A function of the library that was loaded from a path. */

@@ -339,7 +339,7 @@ public final class RequestRecord {
   /** True if the sender of the request at an address has given up. */
   static boolean isCancelled(long request) {
     try {
-      return (int) Handles.REQUEST_IS_CANCELLED.invokeExact(request) != 0;
+      return (int) Handles.OfBatches.REQUEST_IS_CANCELLED.invokeExact(request) != 0;
     } catch (Throwable t) {
       throw NativeCalls.unexpected(t);
     }
