@@ -68,12 +68,11 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   private final double speed; // infinite: as fast as possible
   private final int mostSenders;
   private final ExecutorService encoding =
-      Executors.newSingleThreadExecutor(
-          task -> {
-            Thread thread = new Thread(task, "nrd-replay-read");
-            thread.setDaemon(true);
-            return thread;
-          });
+      Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, "nrd-replay-read");
+        thread.setDaemon(true);
+        return thread;
+      });
   private final List<Sender> opened = new ArrayList<>(); // by the thread of run
   private final BlockingDeque<Sender> free = new LinkedBlockingDeque<>();
   private final Map<Sender, Flight> flying = new ConcurrentHashMap<>();
