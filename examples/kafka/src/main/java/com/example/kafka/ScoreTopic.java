@@ -52,6 +52,7 @@ public final class ScoreTopic implements Runnable, AutoCloseable {
   private static final int DIGIT_COUNT = 10;
   private static final Duration WHILE_BUSY = Duration.ofMillis(1);
   private static final Duration WHILE_IDLE = Duration.ofSeconds(1);
+  private static final Duration CLOSING = Duration.ofSeconds(30);
 
   private final Model model;
   private final int rows; // of a batch, at most
@@ -282,7 +283,7 @@ public final class ScoreTopic implements Runnable, AutoCloseable {
   @Override
   public void close() {
     consumer.close();
-    producer.close();
+    producer.close(CLOSING); // without it, for a broker that is gone for ever
   }
 
   /** Drops what belongs to partitions that went to another instance, which reads it again. */
