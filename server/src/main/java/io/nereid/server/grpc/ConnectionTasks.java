@@ -4,6 +4,7 @@ import io.grpc.Attributes;
 import io.grpc.ServerCall;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Runs the tasks of one connection that must not hold its event loop, on virtual threads: a few at
@@ -43,9 +44,10 @@ final class ConnectionTasks {
   }
 
   private void runAll(Runnable first) {
-    for (Runnable task = first; task != null; task = next()) {
+    first.run();
+    for (Runnable task = next(); task != null; task = next()) {
+      LockSupport.parkNanos(1); // a yield would leave out the threads that input has woken
       task.run();
-      Thread.yield();
     }
   }
 

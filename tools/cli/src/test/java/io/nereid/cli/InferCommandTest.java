@@ -153,8 +153,8 @@ class InferCommandTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "identity_fp32 ../examples/models",
-        "identity_fp32 ../examples/models/identity_fp32",
+        "identity_fp32 ../../examples/models",
+        "identity_fp32 ../../examples/models/identity_fp32",
         "../../examples/models/identity_fp32"
       })
   void aModelIsFoundByItsDirectoryToo(String where) {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("try") // recorders are opened to be closed
 class ReplayedBuildsTest {
 
-  private static final Path VOICE = Path.of("..", "examples", "models", "voice").toAbsolutePath();
+  private static final Path VOICE = Path.of("..", "..", "examples", "models", "voice").toAbsolutePath();
   private static final int REQUESTS = 20;
   private static final int FRAMES = 5;
 
@@ -56,7 +56,7 @@ class ReplayedBuildsTest {
   private Path models(String name, String file) throws IOException {
     Path models = directory.resolve(name);
     Path version = Files.createDirectories(models.resolve("identity_fp32/1"));
-    Path source = Path.of("..", "native", "test", "models", file + ".onnx");
+    Path source = Path.of("..", "..", "native", "test", "models", file + ".onnx");
     Files.copy(source, version.resolve("model.onnx"));
     Files.createSymbolicLink(models.resolve("voice"), VOICE);
     return models;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 class TestSummaryTest {
 
   private static final String RUN =
-      "set -euo pipefail; root=$1; . ../.dev/summary.sh; "
+      "set -euo pipefail; root=$1; . ../../.dev/summary.sh; "
           + "run() { trap \"print_test_summary \\$? $SECONDS\" EXIT; ACTION; }; run";
 
   @TempDir private Path root;
