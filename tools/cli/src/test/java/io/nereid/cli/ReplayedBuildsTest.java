@@ -30,7 +30,8 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings("try") // recorders are opened to be closed
 class ReplayedBuildsTest {
 
-  private static final Path VOICE = Path.of("..", "..", "examples", "models", "voice").toAbsolutePath();
+  private static final Path VOICE =
+      Path.of("..", "..", "examples", "models", "voice").toAbsolutePath();
   private static final int REQUESTS = 20;
   private static final int FRAMES = 5;
 
