@@ -35,7 +35,7 @@ Status BatchRecords::Write(const nrd_batch& batch, bool with_requests,
   return Status();
 }
 
-// What the core has gathered is not copied once more for each request.
+// Requests share the inputs that the core has gathered, so that no request copies its part again.
 void BatchRecords::FindParts(const nrd_batch& batch) {
   parts_.assign(batch.input_count, kNowhere);
   for (const Record& record : records_) {

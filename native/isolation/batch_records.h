@@ -32,7 +32,7 @@ class BatchRecords {
   const SharedChannel* channel_ = nullptr;
   std::vector<Record> records_;
   uint64_t used_bytes_ = 0;  // of the inputs
-  // Of each input, where the part of the next request lies among those that the core has gathered.
+  // The offset of the next request's part for each input that the core has gathered.
   std::vector<uint64_t> parts_;
 };
 

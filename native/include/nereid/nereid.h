@@ -1013,8 +1013,8 @@ NRD_API int32_t nrd_source_tensor(nrd_source* source, int32_t kind, uint32_t ind
                                   nrd_tensor_spec* spec_out);
 
 /* Of a source whose backend is `triton` of nrd_backend_isolate: the configuration as the plug-in
- * completed it, JSON; empty: it left it as it was. Of one whose backend is `java` what ChildModel
- * says of the model. Valid as long as the source. */
+ * completed it, JSON; empty: it left it as it was. A source whose backend is `java` gives what
+ * ChildModel says of the model. Valid as long as the source. */
 NRD_API void nrd_source_completed(nrd_source* source, nrd_string* json_out);
 
 NRD_API void nrd_source_release(nrd_source* source);
