@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -16,6 +18,8 @@ namespace {
 
 constexpr char kClass[] = "io/nereid/internal/model/ChildModel";
 constexpr char kMethod[] = "start";
+
+constexpr int kBackendBroken = 71;  // the status that the process ends with
 
 // The Java Native Interface as its specification lays it out: tables of functions by number. No
 // more of it is needed, and so no header of a JDK to build with.
@@ -152,5 +156,15 @@ void nrd_child_told(const char* text, uint64_t size);
 // Called from Java while it opens a model: what the parent is to know of it. ChildUpcalls finds it
 // by its name.
 void nrd_child_told(const char* text, uint64_t size) { nereid::told.assign(text, size); }
+
+[[noreturn]] void nrd_child_give_up(const char* text, uint64_t size);
+
+// Called from Java when a backend cannot go on in this process. A library's exit handlers might
+// wait for the device that failed, so none of them runs.
+void nrd_child_give_up(const char* text, uint64_t size) {
+  std::fprintf(stderr, "the backend cannot go on in this process: %.*s\n", static_cast<int>(size),
+               text);
+  std::_Exit(nereid::kBackendBroken);
+}
 
 }  // extern "C"

@@ -65,6 +65,7 @@ public final class ChildUpcalls {
 
   private static volatile Opener opener;
   private static volatile MethodHandle told;
+  private static volatile MethodHandle giveUp;
 
   private ChildUpcalls() {}
 
@@ -81,7 +82,9 @@ public final class ChildUpcalls {
   public static long table(long find, Opener models) {
     NativeLibrary.checkAccess();
     NativeLibrary.use(lookup(find));
-    told = NativeCalls.downcall("nrd_child_told", FunctionDescriptor.ofVoid(L, L));
+    FunctionDescriptor text = FunctionDescriptor.ofVoid(L, L);
+    told = NativeCalls.downcall("nrd_child_told", text);
+    giveUp = NativeCalls.downcall("nrd_child_give_up", text);
     opener = models;
     return BackendRecord.ofChild(Arena.global(), OPEN_MODEL, DESCRIBE, CONFIGURE, CLOSE_MODEL)
         .address();
@@ -112,6 +115,16 @@ public final class ChildUpcalls {
       return OK;
     } catch (Throwable t) {
       return ErrorRecord.report(t, error, A_BACKEND);
+    }
+  }
+
+  /** Ends this process without anything that a JVM or a library does at its exit. */
+  public static void giveUp(String reason) {
+    try (Arena arena = Arena.ofConfined()) {
+      byte[] text = reason.getBytes(StandardCharsets.UTF_8);
+      giveUp.invokeExact(arena.allocateFrom(JAVA_BYTE, text).address(), (long) text.length);
+    } catch (Throwable t) {
+      throw NativeCalls.unexpected(t);
     }
   }
 

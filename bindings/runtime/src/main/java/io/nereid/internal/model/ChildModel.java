@@ -25,9 +25,6 @@ import java.util.Optional;
  */
 final class ChildModel implements ChildUpcalls.Model {
 
-  /** The status that the process ends with when the backend is broken. */
-  private static final int BROKEN = 71;
-
   private final ModelSpec opening;
   private final Backend backend;
   private final Optional<ModelSignature> signature;
@@ -109,8 +106,7 @@ final class ChildModel implements ChildUpcalls.Model {
         opened.execute(batch);
       } catch (Throwable t) {
         if (backend.isBroken()) {
-          System.err.println("the backend cannot go on in this process: " + t.getMessage());
-          Runtime.getRuntime().halt(BROKEN);
+          ChildUpcalls.giveUp(String.valueOf(t.getMessage()));
         }
         throw t;
       }
