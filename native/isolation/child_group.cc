@@ -74,18 +74,18 @@ Groups& TheGroups() {
 
 }  // namespace
 
-Status ChildGroup::Join(const std::string& name, const std::string& file, uint64_t patience_ms,
-                        const LogTarget& log, std::shared_ptr<ChildProcess>* child_out) {
+Status ChildGroup::Join(const IsolationOptions& options, const LogTarget& log,
+                        std::shared_ptr<ChildProcess>* child_out) {
   std::shared_ptr<ChildGroup> group;
   {
     Groups& groups = TheGroups();
     const MutexLock lock(groups.mutex);
     std::erase_if(groups.all, [](const auto& each) { return each.second.expired(); });
-    std::weak_ptr<ChildGroup>& known = groups.all[{&log, name}];
+    std::weak_ptr<ChildGroup>& known = groups.all[{&log, options.group}];
     group = known.lock();
     if (group == nullptr || group->process_->ended()) {
       group.reset(new ChildGroup);
-      NRD_RETURN_IF_ERROR(group->Start(name, file, patience_ms, log));
+      NRD_RETURN_IF_ERROR(group->Start(options, log));
       known = group;
     }
   }
@@ -95,7 +95,7 @@ Status ChildGroup::Join(const std::string& name, const std::string& file, uint64
         NRD_RESOURCE_EXHAUSTED,
         std::string("cannot make a socket for an isolated model: ") + std::strerror(errno));
   }
-  const auto member = std::make_shared<Member>(group, group->process_, pair[0], patience_ms);
+  const auto member = std::make_shared<Member>(group, group->process_, pair[0], options.load_ms);
   std::string reply;
   Status status = group->process_->Call(MessageKind::kJoin, {}, pair[1], &reply);
   close(pair[1]);
@@ -105,15 +105,14 @@ Status ChildGroup::Join(const std::string& name, const std::string& file, uint64
 }
 
 // The process ends with the thread that starts it.
-Status ChildGroup::Start(const std::string& name, const std::string& file, uint64_t patience_ms,
-                         const LogTarget& log) {
+Status ChildGroup::Start(const IsolationOptions& options, const LogTarget& log) {
   std::promise<Status> started;
   std::future<Status> result = started.get_future();
-  thread_ = std::thread([&, name] {
+  thread_ = std::thread([&, name = options.group] {
     pthread_setname_np(pthread_self(), "nrd-child");
     const LogTarget* const target = &log;
     std::shared_ptr<ChildProcess> process;
-    Status status = ChildProcess::Start(file, "group:" + name, patience_ms, &process);
+    Status status = ChildProcess::Start(options, "group:" + name, &process);
     process_ = process;
     started.set_value(std::move(status));
     if (process != nullptr) {

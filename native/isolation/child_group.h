@@ -20,16 +20,15 @@ class ChildGroup {
  public:
   // Gives a model its part of the group's process, which is started if there is none. `log` tells
   // groups of the same name apart, and outlives the child.
-  static Status Join(const std::string& name, const std::string& file, uint64_t patience_ms,
-                     const LogTarget& log, std::shared_ptr<ChildProcess>* child_out);
+  static Status Join(const IsolationOptions& options, const LogTarget& log,
+                     std::shared_ptr<ChildProcess>* child_out);
   ~ChildGroup();
   ChildGroup(const ChildGroup&) = delete;
   ChildGroup& operator=(const ChildGroup&) = delete;
 
  private:
   ChildGroup() = default;
-  Status Start(const std::string& name, const std::string& file, uint64_t patience_ms,
-               const LogTarget& log);
+  Status Start(const IsolationOptions& options, const LogTarget& log);
 
   std::shared_ptr<ChildProcess> process_;  // from Start on
   std::thread thread_;

@@ -74,7 +74,7 @@ int AboveStandard(int descriptor) {
 
 // Nothing of the parent's is open in the child but the socket, and its signals are as for a program
 // that is started from a shell. It leads a group of its own, with which all that it starts ends.
-int Spawn(const std::string& file, const std::string& title, int socket, int errors,
+int Spawn(const IsolationOptions& options, const std::string& title, int socket, int errors,
           pid_t* pid_out) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
@@ -97,9 +97,11 @@ int Spawn(const std::string& file, const std::string& title, int socket, int err
   std::string name = "nereid-child";
   std::string argument = title;
   std::string parent = std::to_string(getpid());
-  std::array<char*, 4> arguments = {name.data(), argument.data(), parent.data(), nullptr};
-  const int error =
-      posix_spawn(pid_out, file.c_str(), &actions, &attributes, arguments.data(), environ);
+  std::string processors = options.cpus;
+  std::array<char*, 5> arguments = {name.data(), argument.data(), parent.data(), processors.data(),
+                                    nullptr};
+  const int error = posix_spawn(pid_out, options.child_path.c_str(), &actions, &attributes,
+                                arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
@@ -137,7 +139,7 @@ std::string TellsOfCrash(const std::string& text) {
 
 }  // namespace
 
-Status ChildProcess::Start(const std::string& file, const std::string& title, uint64_t patience_ms,
+Status ChildProcess::Start(const IsolationOptions& options, const std::string& title,
                            std::shared_ptr<ChildProcess>* child_out) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -152,11 +154,11 @@ Status ChildProcess::Start(const std::string& file, const std::string& title, ui
   const Descriptor other_errors(AboveStandard(pair[1]));
   fcntl(errors.number(), F_SETFL, O_NONBLOCK);
   pid_t pid = 0;
-  const int error = Spawn(file, title, other_socket.number(), other_errors.number(), &pid);
+  const int error = Spawn(options, title, other_socket.number(), other_errors.number(), &pid);
   if (error != 0) {
-    return Status(NRD_FAILED_PRECONDITION, CannotExecute(file, error));
+    return Status(NRD_FAILED_PRECONDITION, CannotExecute(options.child_path, error));
   }
-  child_out->reset(new ChildProcess(pid, socket.Take(), patience_ms, errors.Take()));
+  child_out->reset(new ChildProcess(pid, socket.Take(), options.load_ms, errors.Take()));
   return Status();
 }
 

@@ -14,6 +14,7 @@
 #include "base/mutex.h"
 #include "base/status.h"
 #include "isolation/control_socket.h"
+#include "isolation/isolation_options.h"
 
 namespace nereid {
 
@@ -23,9 +24,8 @@ using SayLine = std::function<void(std::string_view line)>;
 // when the thread ends that started it. Any thread may call the rest.
 class ChildProcess {
  public:
-  // `file` is executed; `title` is its argument, for those who look at processes. `patience_ms`:
-  // longest wait for the answer to a call.
-  static Status Start(const std::string& file, const std::string& title, uint64_t patience_ms,
+  // `title` is its argument, for those who look at processes. A call waits for load_ms at most.
+  static Status Start(const IsolationOptions& options, const std::string& title,
                       std::shared_ptr<ChildProcess>* child_out);
   virtual ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;

@@ -316,10 +316,8 @@ Status IsolatedModel::Lost(const std::string& reason) const {
 }
 
 Status IsolatedModel::StartChild(std::shared_ptr<ChildProcess>* child_out) const {
-  return isolation_.group.empty() ? ChildProcess::Start(isolation_.child_path, "model:" + name_,
-                                                        isolation_.load_ms, child_out)
-                                  : ChildGroup::Join(isolation_.group, isolation_.child_path,
-                                                     isolation_.load_ms, log_, child_out);
+  return isolation_.group.empty() ? ChildProcess::Start(isolation_, "model:" + name_, child_out)
+                                  : ChildGroup::Join(isolation_, log_, child_out);
 }
 
 }  // namespace nereid

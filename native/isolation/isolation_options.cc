@@ -1,6 +1,7 @@
 #include "isolation/isolation_options.h"
 
 #include <charconv>
+#include <fstream>
 #include <string_view>
 
 namespace nereid {
@@ -35,7 +36,67 @@ Status ReadNumber(std::string_view value, const Number& number, IsolationOptions
   return Status();
 }
 
+// Takes a number behind a mark from the beginning of `rest`.
+bool Take(char mark, std::string_view* rest, uint32_t* number_out) {
+  const char* const end = rest->data() + rest->size();
+  if (!rest->starts_with(mark)) {
+    return false;
+  }
+  const auto [next, error] = std::from_chars(rest->data() + 1, end, *number_out);
+  if (error == std::errc()) {
+    *rest = {next, end};
+  }
+  return error == std::errc();
+}
+
+bool ParseProcessors(std::string_view list, cpu_set_t* set_out) {
+  CPU_ZERO(set_out);
+  const std::string marked = "," + std::string(list);
+  std::string_view rest = marked;
+  for (uint32_t first = 0; Take(',', &rest, &first);) {
+    uint32_t last = first;
+    uint32_t stride = 1;
+    if (Take('-', &rest, &last)) {
+      Take(':', &rest, &stride);
+    }
+    if (last < first || last >= CPU_SETSIZE || stride == 0) {
+      return false;
+    }
+    for (uint64_t i = first; i <= last; i += stride) {
+      CPU_SET(i, set_out);
+    }
+  }
+  return rest.empty();
+}
+
+// As the system lists them.
+std::string OwnProcessors() {
+  std::ifstream status("/proc/thread-self/status");
+  std::string word;
+  while (status >> word && word != "Cpus_allowed_list:") {
+  }
+  status >> word;
+  return word;
+}
+
 }  // namespace
+
+Status ReadProcessors(std::string_view list, cpu_set_t* set_out) {
+  const std::string got =
+      "parameter " + std::string(kIsolationCpus) + " is '" + std::string(list) + "', ";
+  cpu_set_t own;
+  if (!ParseProcessors(list, set_out)) {
+    return Status::InvalidArgument(got + "expected a list of processors below " +
+                                   std::to_string(CPU_SETSIZE) + " such as '0-3,7'");
+  }
+  if (sched_getaffinity(0, sizeof(own), &own) == 0) {
+    CPU_AND(set_out, set_out, &own);
+  }
+  return CPU_COUNT(set_out) != 0
+             ? Status()
+             : Status::InvalidArgument(
+                   got + "none of which this process may use, expected some of " + OwnProcessors());
+}
 
 Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* options_out) {
   bool plugin = false;
@@ -49,6 +110,10 @@ Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* 
     } else if (key == kIsolatedBackend) {
       plugin = value == kPlugins;
       options_out->with_requests = plugin || value == kJava;
+    } else if (key == kIsolationCpus) {
+      cpu_set_t processors;
+      NRD_RETURN_IF_ERROR(ReadProcessors(value, &processors));
+      options_out->cpus = value;
     }
     for (const Number& number : kNumbers) {
       if (key == number.key) {

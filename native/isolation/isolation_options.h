@@ -2,8 +2,11 @@
 #ifndef NEREID_ISOLATION_ISOLATION_OPTIONS_H_
 #define NEREID_ISOLATION_ISOLATION_OPTIONS_H_
 
+#include <sched.h>
+
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/status.h"
 #include "nereid/nereid.h"
@@ -13,6 +16,7 @@ namespace nereid {
 // Names that the child reads as well.
 inline constexpr char kIsolatedBackend[] = "isolation.backend";
 inline constexpr char kIsolationMemory[] = "isolation_memory_mb";
+inline constexpr char kIsolationCpus[] = "isolation_cpus";
 // The backend that stands for all plug-ins made for Triton.
 inline constexpr char kPlugins[] = "triton";
 // The same for all backends in Java.
@@ -26,11 +30,16 @@ struct IsolationOptions {
   uint64_t load_ms = 600'000;    // isolation_load_ms: longest step of loading
   uint64_t tensor_mb = 1024;     // isolation_tensor_mb: of inputs, and of outputs, of a batch
   uint64_t memory_mb = 0;        // isolation_memory_mb: of the child's own; 0: no limit
+  std::string cpus;              // isolation_cpus: that the child may run on; empty: all of ours
   uint64_t deaths_in_a_row = 5;  // isolation_deaths: that end the model
 };
 
 // Parameters that it does not know are left to the backend.
 Status ReadIsolationOptions(const nrd_model_options& options, IsolationOptions* options_out);
+
+// Reads the value of isolation_cpus, in the syntax of taskset: "0-3,7", or "0-31:2" for each second
+// one. `set_out` has those of them that the calling thread may run on.
+Status ReadProcessors(std::string_view list, cpu_set_t* set_out);
 
 }  // namespace nereid
 

@@ -1,6 +1,7 @@
 #include "onnxruntime/ort_library.h"
 
 #include <dlfcn.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <charconv>
@@ -53,9 +54,16 @@ OrtTable NewerTable(const OrtApiBase& base, std::string_view library_version) {
   return api_version >= kOrtNewestApiVersion ? base.GetApi(kOrtNewestApiVersion) : nullptr;
 }
 
+// The C library of these days tells a program the processors of the machine, in place of those that
+// the program may run on.
 uint32_t SharedThreadCount(uint32_t wanted) {
-  const uint32_t count = wanted == 0 ? std::thread::hardware_concurrency() : wanted;
-  return std::clamp(count, 1U, kMaxThreads);
+  cpu_set_t usable;
+  if (wanted == 0) {
+    wanted = sched_getaffinity(0, sizeof(usable), &usable) == 0
+                 ? static_cast<uint32_t>(CPU_COUNT(&usable))
+                 : std::thread::hardware_concurrency();
+  }
+  return std::clamp(wanted, 1U, kMaxThreads);
 }
 
 }  // namespace

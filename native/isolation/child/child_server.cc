@@ -1,6 +1,7 @@
 #include "isolation/child/child_server.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -38,6 +39,18 @@ bool GiveUpPrivileges(pid_t parent) {
     std::fclose(file);
   }
   return getppid() == parent;  // otherwise it ended before it could be watched
+}
+
+// Threads that backends start have the limit of the thread that starts them.
+Status LimitProcessors(std::string_view list) {
+  cpu_set_t processors;
+  if (list.empty()) {
+    return Status();
+  }
+  NRD_RETURN_IF_ERROR(ReadProcessors(list, &processors));
+  return sched_setaffinity(0, sizeof(processors), &processors) == 0
+             ? Status()
+             : Status::Internal("the system refuses the processors " + std::string(list));
 }
 
 void LimitMemory(std::string_view megabytes) {
@@ -187,12 +200,16 @@ std::string_view ParameterOf(const nrd_model_options& options, std::string_view 
 }
 
 int RunChild(int argument_count, char** arguments, FindBackend find) {
-  if (argument_count != 3 || fcntl(kSocket, F_GETFD) < 0) {
+  if (argument_count != 4 || fcntl(kSocket, F_GETFD) < 0) {
     std::fputs("nereid-child: Nereid starts this program for models with isolation=process\n",
                stderr);
     return EXIT_FAILURE;
   }
   if (!GiveUpPrivileges(static_cast<pid_t>(std::strtol(arguments[2], nullptr, 10)))) {
+    return EXIT_FAILURE;
+  }
+  if (const Status limited = LimitProcessors(arguments[3]); !limited.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(limited.message()).c_str());
     return EXIT_FAILURE;
   }
   ChildServer(find, kSocket).Serve();

@@ -25,7 +25,7 @@ using FindBackend = Status (*)(std::string_view name, const nrd_model_options& o
 std::string_view ParameterOf(const nrd_model_options& options, std::string_view key);
 
 // Returns the status to exit with, when the parent has gone or closes the model. `arguments` are
-// main's: the name, a title, and the parent's process.
+// main's: the name, a title, the parent's process, and processors for ReadProcessors or nothing.
 int RunChild(int argument_count, char** arguments, FindBackend find);
 
 }  // namespace nereid

@@ -1,5 +1,6 @@
 // A child whose backend copies its inputs, unless the first element of a row is a command.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <thread>
 
 #include "base/status.h"
 #include "isolation/child/child_server.h"
@@ -135,6 +137,19 @@ int OverflowStack(int depth) {
   Sleep();
 }
 
+// Of a thread that a backend starts, as those of its libraries are.
+std::string Processors() {
+  std::string found;
+  std::thread([&found] {
+    cpu_set_t usable;
+    sched_getaffinity(0, sizeof(usable), &usable);
+    for (size_t i = 0; i < CPU_SETSIZE; ++i) {
+      found += CPU_ISSET(i, &usable) ? ' ' + std::to_string(i) : "";
+    }
+  }).join();
+  return found;
+}
+
 Status Obey(Command command, int32_t argument, const nrd_tensor& input) {
   switch (command) {
     case Command::kSegfault:
@@ -167,6 +182,8 @@ Status Obey(Command command, int32_t argument, const nrd_tensor& input) {
       std::abort();
     case Command::kFail:
       return Status(NRD_NOT_FOUND, "told to fail with " + std::to_string(argument));
+    case Command::kTellProcessors:
+      return Status(NRD_NOT_FOUND, "processors" + Processors());
     case Command::kScribble:
       Scribble(static_cast<uint32_t>(argument));
       break;

@@ -16,12 +16,13 @@ enum class Command : int32_t {
   kEatMemory,   // until there is none
   kWriteInput,  // which is not its own
   kHang,
-  kCloseAll,     // its descriptors, then it hangs
-  kFork,         // something that writes into shared memory, then it dies
-  kSayAndDie,    // lines on standard error
-  kFail,         // with a status
-  kScribble,     // argument: seed; over all shared memory it may write, while it answers
-  kWildRecords,  // argument: seed; records that are almost right
+  kCloseAll,        // its descriptors, then it hangs
+  kFork,            // something that writes into shared memory, then it dies
+  kSayAndDie,       // lines on standard error
+  kFail,            // with a status
+  kScribble,        // argument: seed; over all shared memory it may write, while it answers
+  kWildRecords,     // argument: seed; records that are almost right
+  kTellProcessors,  // that it may run on, as a failure
   kCount
 };
 

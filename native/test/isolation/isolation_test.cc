@@ -1,4 +1,5 @@
 // A model in a process of its own: what it answers, how it ends, and who notices.
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -279,6 +280,76 @@ TEST_CASE("models of a group share a process, and its end") {
   CHECK(after.threads == before.threads);
   CHECK(after.children == before.children);
   CHECK(IsolationStats(alone).restarts == 0);
+}
+
+std::string ProcessorsOf(TestModel& model) {
+  CommandRequest request(model, Command::kTellProcessors);
+  CHECK(request.SubmitAndWait() == NRD_NOT_FOUND);
+  return std::string(request.message());
+}
+
+// The processors of this process, and the first that is not among them.
+struct Processors {
+  std::vector<std::string> own;
+  std::string foreign;
+};
+
+Processors FindProcessors() {
+  Processors found;
+  cpu_set_t usable;
+  REQUIRE(sched_getaffinity(0, sizeof(usable), &usable) == 0);
+  for (size_t i = 0; i < CPU_SETSIZE; ++i) {
+    if (CPU_ISSET(i, &usable)) {
+      found.own.push_back(std::to_string(i));
+    } else if (found.foreign.empty()) {
+      found.foreign = std::to_string(i);
+    }
+  }
+  return found;
+}
+
+TEST_CASE("a process runs on the processors that its model names, and so does the next") {
+  TestRuntime runtime;
+  const auto [own, foreign] = FindProcessors();
+  const std::string last = own.back();
+  TestModel model(Isolated(runtime, {.parameters = {{"isolation_cpus", last + "," + foreign}}}));
+  CHECK(ProcessorsOf(model) == "processors " + last);
+  CHECK(CommandRequest(model, Command::kKill).SubmitAndWait() == NRD_UNAVAILABLE);
+  CHECK(ProcessorsOf(model) == "processors " + last);
+  std::string all = "processors";
+  for (const std::string& each : own) {
+    all += " " + each;
+  }
+  for (const char* const list : {"0-1023", "0-1023:2,1-1023:2", "512-1023,0-511"}) {
+    TestModel free(Isolated(runtime, {.parameters = {{"isolation_cpus", list}}}));
+    CHECK(ProcessorsOf(free) == all);
+  }
+  // The model that starts the process of a group says it.
+  TestModel starts(
+      Isolated(runtime, {.model = {.name = "first"},
+                         .parameters = {{"isolation.group", "cpus"}, {"isolation_cpus", last}}}));
+  TestModel joins(Isolated(
+      runtime, {.model = {.name = "second"}, .parameters = {{"isolation.group", "cpus"}}}));
+  CHECK(IsolationStats(starts).process == IsolationStats(joins).process);
+  CHECK(ProcessorsOf(starts) == "processors " + last);
+  CHECK(ProcessorsOf(joins) == "processors " + last);
+}
+
+TEST_CASE("a list of processors that is none, or of none that there are, is refused") {
+  TestRuntime runtime;
+  const auto refusal = [&](const std::string& list) {
+    nrd_model* model = nullptr;
+    const Status status = LoadIsolated(runtime, {.parameters = {{"isolation_cpus", list}}}, &model);
+    CHECK(status.code() == NRD_INVALID_ARGUMENT);
+    return std::string(status.message());
+  };
+  for (const char* const list :
+       {"", "all", "1-", "3-1", "0,", "-1", "0 1", "0-3:0", "0-1024", "0:2", "99999999999"}) {
+    CHECK(refusal(list) == "parameter isolation_cpus is '" + std::string(list) +
+                               "', expected a list of processors below 1024 such as '0-3,7'");
+  }
+  const std::string none = refusal(FindProcessors().foreign);
+  CHECK_MESSAGE(Contains(none, "none of which this process may use, expected some of "), none);
 }
 
 TEST_CASE("only an isolated model has a process") {

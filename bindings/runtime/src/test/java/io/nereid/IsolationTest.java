@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -121,6 +122,40 @@ class IsolationTest extends RuntimeTest {
     second.unload();
     assertFalse(process.isAlive());
     assertEquals(0, figures(alone).restarts());
+  }
+
+  private static long sharedThreads(Model model) throws IOException {
+    Path tasks = Path.of("/proc", Long.toString(figures(model).process()), "task");
+    try (Stream<Path> threads = Files.list(tasks)) {
+      return threads.filter(IsolationTest::isOfOnnxRuntime).count();
+    }
+  }
+
+  private static boolean isOfOnnxRuntime(Path thread) {
+    try {
+      return Files.readString(thread.resolve("comm")).equals("nrd-ort\n");
+    } catch (IOException e) {
+      return false; // it has ended
+    }
+  }
+
+  @Test
+  void onnxRuntimeHasAThreadForEachProcessorOfItsProcess() throws Exception {
+    String own = Files.readString(Path.of("/proc/self/status"));
+    String first = own.replaceAll("(?s).*Cpus_allowed_list:\\s*(\\d+).*", "$1");
+    Model free = nereid.load(simple().build());
+    Model limited =
+        nereid.load(
+            ModelSpec.builder("limited")
+                .onnx(model("simple"))
+                .isolation("process")
+                .parameter("isolation_cpus", first)
+                .build());
+    assertAnswers(free);
+    assertAnswers(limited);
+    // The thread that asks for the answer is one of them.
+    assertEquals(Runtime.getRuntime().availableProcessors() - 1, sharedThreads(free));
+    assertEquals(0, sharedThreads(limited));
   }
 
   @Test

@@ -126,6 +126,14 @@ class JavaIsolationTest extends RuntimeTest {
     assertEquals(process, model.isolationStatistics().orElseThrow().process());
   }
 
+  @Test
+  void itsJvmRunsOnTheProcessorsThatItsModelNames() throws Exception {
+    String own = Files.readString(Path.of("/proc/self/status"));
+    String first = own.replaceAll("(?s).*Cpus_allowed_list:\\s*(\\d+).*", "$1");
+    Model model = nereid.load(isolated("m").parameter("isolation_cpus", first).build());
+    assertFailure(model, Command.TELL_PROCESSORS, StatusCode.NOT_FOUND, "on 1 processors");
+  }
+
   private static void assertFailure(Model model, Command command, StatusCode code, String part) {
     try (InferRequest request = request(model, command)) {
       assertContains(assertFails(code, request::infer).getMessage(), part);
@@ -244,6 +252,8 @@ class JavaIsolationTest extends RuntimeTest {
     assertRefused(object, StatusCode.UNIMPLEMENTED, "its backend is an object of this program");
     ModelSpec heap = isolated("heap").parameter("isolation_heap_mb", "a lot").build();
     assertRefused(heap, StatusCode.INVALID_ARGUMENT, "isolation_heap_mb of model 'heap' is");
+    ModelSpec cpus = isolated("cpus").parameter("isolation_cpus", "a few").build();
+    assertRefused(cpus, StatusCode.INVALID_ARGUMENT, "isolation_cpus is 'a few', expected a list");
     ModelSpec broken = isolated("broken").parameter("unloadable", "1").build();
     assertRefused(broken, StatusCode.INTERNAL, "it cannot be opened");
     ModelSpec unknown = isolated("unknown").backend("no.such.Backend").build();

@@ -157,8 +157,10 @@ public final class ModelLoader {
         ONNXRUNTIME_PATH,
         key -> LibraryFiles.onnxruntime(runtime.settings().onnxruntimePath()).toString());
     // The JVM knows a container's share of the processors, which the library would not see.
-    parameters.putIfAbsent(
-        SHARED_THREAD_COUNT, Integer.toString(Runtime.getRuntime().availableProcessors()));
+    if (!Isolation.limitsProcessors(spec)) {
+      parameters.putIfAbsent(
+          SHARED_THREAD_COUNT, Integer.toString(Runtime.getRuntime().availableProcessors()));
+    }
     return parameters;
   }
 
