@@ -2,14 +2,18 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
@@ -150,6 +154,29 @@ std::string Processors() {
   return found;
 }
 
+// Ways to the process that started this one, for an enemy. None of them changes it.
+std::string WaysToParent() {
+  std::string ways;
+  const pid_t parent = getppid();
+  const std::string folder = "/proc/" + std::to_string(parent);
+  if (const int memory = open((folder + "/mem").c_str(), O_RDWR | O_CLOEXEC); memory >= 0) {
+    ways += " memory";
+    close(memory);
+  }
+  char byte = 0;
+  const iovec from{.iov_base = &byte, .iov_len = 1};
+  const iovec to{.iov_base = nullptr, .iov_len = 1};
+  if (process_vm_writev(parent, &from, 1, &to, 1, 0) >= 0 || errno != EPERM) {
+    ways += " process_vm_writev";
+  }
+  const auto process = static_cast<int>(syscall(SYS_pidfd_open, parent, 0));
+  const auto descriptor = static_cast<int>(syscall(SYS_pidfd_getfd, process, STDERR_FILENO, 0));
+  ways += descriptor >= 0 || access((folder + "/fd/2").c_str(), F_OK) == 0 ? " descriptors" : "";
+  close(descriptor);
+  close(process);
+  return ways + (kill(parent, 0) == 0 ? " signals" : "");
+}
+
 Status Obey(Command command, int32_t argument, const nrd_tensor& input) {
   switch (command) {
     case Command::kSegfault:
@@ -182,6 +209,8 @@ Status Obey(Command command, int32_t argument, const nrd_tensor& input) {
       std::abort();
     case Command::kFail:
       return Status(NRD_NOT_FOUND, "told to fail with " + std::to_string(argument));
+    case Command::kReachParent:
+      return Status(NRD_NOT_FOUND, "ways:" + WaysToParent());
     case Command::kTellProcessors:
       return Status(NRD_NOT_FOUND, "processors" + Processors());
     case Command::kScribble:
@@ -233,6 +262,9 @@ int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** mo
     if (View(options->parameters[i].key) == "dies_with" && access(value.c_str(), F_OK) == 0) {
       std::fputs("no weights in the file\n", stderr);
       _exit(3);
+    }
+    if (View(options->parameters[i].key) == "moves") {
+      std::filesystem::rename(value, value + ".d/moved");
     }
     if (View(options->parameters[i].key) == "hangs_with" && access(value.c_str(), F_OK) == 0) {
       Sleep();

@@ -23,6 +23,7 @@ enum class Command : int32_t {
   kScribble,        // argument: seed; over all shared memory it may write, while it answers
   kWildRecords,     // argument: seed; records that are almost right
   kTellProcessors,  // that it may run on, as a failure
+  kReachParent,     // tells the ways that it found, in the same way
   kCount
 };
 

@@ -1,6 +1,7 @@
 // A model in a process of its own: what it answers, how it ends, and who notices.
 #include <sched.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -282,10 +283,31 @@ TEST_CASE("models of a group share a process, and its end") {
   CHECK(IsolationStats(alone).restarts == 0);
 }
 
-std::string ProcessorsOf(TestModel& model) {
-  CommandRequest request(model, Command::kTellProcessors);
+// The failure that a command ends in.
+std::string Told(TestModel& model, Command command) {
+  CommandRequest request(model, command);
   CHECK(request.SubmitAndWait() == NRD_NOT_FOUND);
   return std::string(request.message());
+}
+
+TEST_CASE("a process has no way to the memory, descriptors or signals of the one that started it") {
+  const long landlock = syscall(SYS_landlock_create_ruleset, nullptr, 0, 1);
+  if (landlock < 2) {
+    MESSAGE("skipped: this system has no Landlock, or an early one");
+    return;
+  }
+  TestRuntime runtime;
+  TestModel model(Isolated(runtime));
+  CHECK(Told(model, Command::kReachParent) == (landlock < 6 ? "ways: signals" : "ways:"));
+}
+
+TEST_CASE("a process moves files between directories") {
+  TestRuntime runtime;
+  const Marker marker;
+  const std::filesystem::path directory = marker.path() + ".d";
+  std::filesystem::create_directory(directory);
+  TestModel model(Isolated(runtime, {.parameters = {{"moves", marker.path()}}}));
+  CHECK(std::filesystem::remove_all(directory) == 2);
 }
 
 // The processors of this process, and the first that is not among them.
@@ -313,16 +335,16 @@ TEST_CASE("a process runs on the processors that its model names, and so does th
   const auto [own, foreign] = FindProcessors();
   const std::string last = own.back();
   TestModel model(Isolated(runtime, {.parameters = {{"isolation_cpus", last + "," + foreign}}}));
-  CHECK(ProcessorsOf(model) == "processors " + last);
+  CHECK(Told(model, Command::kTellProcessors) == "processors " + last);
   CHECK(CommandRequest(model, Command::kKill).SubmitAndWait() == NRD_UNAVAILABLE);
-  CHECK(ProcessorsOf(model) == "processors " + last);
+  CHECK(Told(model, Command::kTellProcessors) == "processors " + last);
   std::string all = "processors";
   for (const std::string& each : own) {
     all += " " + each;
   }
   for (const char* const list : {"0-1023", "0-1023:2,1-1023:2", "512-1023,0-511"}) {
     TestModel free(Isolated(runtime, {.parameters = {{"isolation_cpus", list}}}));
-    CHECK(ProcessorsOf(free) == all);
+    CHECK(Told(free, Command::kTellProcessors) == all);
   }
   // The model that starts the process of a group says it.
   TestModel starts(
@@ -331,8 +353,8 @@ TEST_CASE("a process runs on the processors that its model names, and so does th
   TestModel joins(Isolated(
       runtime, {.model = {.name = "second"}, .parameters = {{"isolation.group", "cpus"}}}));
   CHECK(IsolationStats(starts).process == IsolationStats(joins).process);
-  CHECK(ProcessorsOf(starts) == "processors " + last);
-  CHECK(ProcessorsOf(joins) == "processors " + last);
+  CHECK(Told(starts, Command::kTellProcessors) == "processors " + last);
+  CHECK(Told(joins, Command::kTellProcessors) == "processors " + last);
 }
 
 TEST_CASE("a list of processors that is none, or of none that there are, is refused") {
