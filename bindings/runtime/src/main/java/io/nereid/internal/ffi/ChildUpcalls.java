@@ -34,6 +34,9 @@ public final class ChildUpcalls {
     /** The inputs and outputs that the model itself tells; empty: it does not tell. */
     Optional<ModelSignature> signature();
 
+    /** Memory that stays as long as the model. */
+    Arena memory();
+
     /** The text for the parent, which reads it before it configures the model. */
     String facts();
 
@@ -134,7 +137,8 @@ public final class ChildUpcalls {
 
   static int describe(long state, int kind, int index, long specOut) {
     try {
-      Optional<ModelSignature> signature = model(state).signature();
+      Model model = model(state);
+      Optional<ModelSignature> signature = model.signature();
       if (signature.isEmpty()) {
         return StatusCode.UNIMPLEMENTED.number();
       }
@@ -143,8 +147,8 @@ public final class ChildUpcalls {
       if (index >= tensors.size()) {
         return StatusCode.NOT_FOUND.number();
       }
-      // The name has to stay there as long as the model, of which a process has a few.
-      long spec = TensorSpecRecord.write(Arena.global(), List.of(tensors.get(index)), 1);
+      // The name has to stay there as long as the model.
+      long spec = TensorSpecRecord.write(model.memory(), List.of(tensors.get(index)), 1);
       Memory.copy(spec, specOut, TensorSpecRecord.LAYOUT.byteSize());
       return OK;
     } catch (Throwable t) {

@@ -14,6 +14,7 @@ import io.nereid.statistics.MemoryUsage;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +29,7 @@ final class ChildModel implements ChildUpcalls.Model {
   private final ModelSpec opening;
   private final Backend backend;
   private final Optional<ModelSignature> signature;
+  private final Arena memory = Arena.ofShared();
   private boolean ended; // the load, for the backend
   private int unopened; // instances that the load has still to open
   private long number; // of the backend's load, once it is configured
@@ -57,6 +59,11 @@ final class ChildModel implements ChildUpcalls.Model {
   @Override
   public Optional<ModelSignature> signature() {
     return signature;
+  }
+
+  @Override
+  public Arena memory() {
+    return memory;
   }
 
   @Override
@@ -138,6 +145,7 @@ final class ChildModel implements ChildUpcalls.Model {
   @Override
   public void close() {
     JavaBackends.remove(number);
+    memory.close();
     endLoad();
   }
 }
