@@ -17,7 +17,8 @@ prefer_ninja() {
 # What another tree of the sources or an earlier commit has compiled, this tree need not.
 prefer_ccache() {
   has ccache || return 0
-  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1
+  export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$1 CCACHE_NOHASHDIR=1 \
+    CCACHE_SLOPPINESS=pch_defines,time_macros
 }
 
 # When the sources are from: the commit's time, or what SOURCE_TIME says where there is no repository.
