@@ -88,7 +88,7 @@ install_modules=dist/bom,bindings/runtime,bindings/recording,bindings/stores,bin
 install_hint() {
   local version onnxruntime
   version=$(dist_version)
-  onnxruntime=$(sed -n 's|.*<onnxruntime.version>\(.*\)</onnxruntime.version>.*|\1|p' "$root/pom.xml")
+  onnxruntime=$(onnxruntime_version)
   cat <<HINT
 Installed io.nereid $version into the local Maven repository.
 

@@ -49,22 +49,28 @@ bench_core_arguments() {
   done
 }
 
-# Builds the benchmarks of a tree and puts them, with their class path, into a directory of their own,
-# where they stay as they are when the tree changes. Further arguments are Maven's.
+# Puts the benchmarks that were built in a tree, with their class path, into a directory of their own, where they
+# stay as they are when the tree changes.
+keep_side() {
+  local root=$1 side=$2
+  rm -rf "$side" "$side.new"
+  mkdir -p "$side.new"
+  cp -rp "$root/benchmarks/target/nereid-benchmarks.jar" "$root/benchmarks/target/lib" "$side.new"
+  mv "$side.new" "$side"
+}
+
+# Builds the benchmarks of a tree and keeps them so. Further arguments are Maven's.
 build_side() {
   local root=$1 side=$2 log=$bench_dir/build.log # run_maven builds what root names
   shift 2
   mkdir -p "$bench_dir"
-  rm -rf "$side"
   run_maven --no-transfer-progress -DskipTests -Dmaven.test.skip \
     --projects benchmarks --also-make "$@" package >"$log" 2>&1 || {
     grep -E '^\[ERROR\]|error:|CMake Error' "$log" | head -n 20 >&2 || true
     say "$self bench: the whole output is in ${log#"$PWD/"}"
     return 1
   }
-  mkdir -p "$side.new"
-  cp -r "$root/benchmarks/target/nereid-benchmarks.jar" "$root/benchmarks/target/lib" "$side.new"
-  mv "$side.new" "$side"
+  keep_side "$root" "$side"
 }
 
 # The tree as it is. A side that is newer than all sources is used again.
@@ -212,7 +218,6 @@ bench_counters() {
   build_candidate || bench_die $bench_not_built 'this tree could not be built'
   prefer_ninja
   # Maven leaves the native tests out of a build without tests, and this program is one of theirs.
-  unpack_onnxruntime
   {
     cmake -S native --preset release -DNEREID_BUILD_TESTS=ON
     cmake --build build/release --target core_counters --parallel "$(nproc)"
@@ -224,10 +229,10 @@ bench_counters() {
     build/release/bench/core_counters "$bench_dir/counters"
 }
 
-# What CI does on every change: a few benchmarks against the commit before, with a threshold that
-# other work on the machine does not reach.
-bench_ci() {
-  local base=HEAD^ side code=0
+# Prints the commit that CI compares a change with: the one before, or HEAD where there are changes to it. Prints
+# nothing where there is no such commit, or where only documentation changed, and says so.
+previous_commit() {
+  local base=HEAD^
   git rev-parse --git-dir >/dev/null 2>&1 || {
     say 'benchmarks skipped: this is no clone'
     return
@@ -241,8 +246,23 @@ bench_ci() {
     say 'benchmarks skipped: only documentation changed'
     return
   fi
+  git rev-parse "$base^{commit}"
+}
+
+build_previous() {
+  local base
+  base=$(previous_commit)
+  [[ ! $base ]] || build_commit "$base"
+}
+
+# What CI does on every change: a few benchmarks against the commit before, with a threshold that
+# other work on the machine does not reach.
+bench_ci() {
+  local base side code=0
+  base=$(previous_commit)
+  [[ $base ]] || return 0
   build_candidate || die 'the benchmarks could not be built'
-  side=$(build_commit "$(git rev-parse "$base^{commit}")") || {
+  side=$(build_commit "$base") || {
     say "benchmarks skipped: the previous commit, $base, could not be built"
     return
   }

@@ -9,6 +9,9 @@ build_log=$root/build/build.log
 native_paths=(cmake native/CMakeLists.txt native/CMakePresets.json native/nereid.map native/include native/base
   native/identity native/isolation native/memory native/core native/onnxruntime native/triton)
 
+# The version of ONNX Runtime that pom.xml asks for.
+onnxruntime_version() { sed -n 's|.*<onnxruntime.version>\(.*\)</onnxruntime.version>.*|\1|p' "$root/pom.xml"; }
+
 # Only a fresh build tree takes it up: an existing one keeps its generator.
 prefer_ninja() {
   if has ninja; then export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}; fi
