@@ -42,20 +42,33 @@ class Http2SpecTest {
 
   private static final int CASES = 145;
 
+  /** Seconds that a case may take. Each deviation takes all of them. */
+  private static final int QUICKLY = 1;
+
+  private static final int PATIENTLY = 10;
+
   @Test
   void thePortKeepsTheRules(@TempDir Path directory) throws Exception {
     assumeTrue(System.getProperty("os.arch").equals("amd64"), "h2spec is there for x86-64");
     unpack(directory);
-    Path report = directory.resolve("report.xml");
     try (GrpcFixture server = new GrpcFixture(RepositoryOptions.builder().explicit().build())) {
-      run(
-          directory,
-          directory.resolve("h2spec").toString(),
-          "--host=127.0.0.1",
-          "--port=" + server.server().port(),
-          "--timeout=10",
-          "--junit-report=" + report);
+      Set<String> failed = failed(directory, server.server().port(), QUICKLY);
+      if (!failed.equals(DEVIATIONS)) { // on a busy machine others may take long, too
+        failed = failed(directory, server.server().port(), PATIENTLY);
+      }
+      assertEquals(new TreeSet<>(DEVIATIONS), failed);
     }
+  }
+
+  private static Set<String> failed(Path directory, int port, int seconds) throws Exception {
+    Path report = directory.resolve("report.xml");
+    run(
+        directory,
+        directory.resolve("h2spec").toString(),
+        "--host=127.0.0.1",
+        "--port=" + port,
+        "--timeout=" + seconds,
+        "--junit-report=" + report);
     NodeList cases =
         DocumentBuilderFactory.newInstance()
             .newDocumentBuilder()
@@ -70,7 +83,7 @@ class Http2SpecTest {
       }
     }
     failed.remove(RACE);
-    assertEquals(new TreeSet<>(DEVIATIONS), failed);
+    return failed;
   }
 
   private static void unpack(Path directory) throws Exception {

@@ -89,6 +89,7 @@ class ProxiesTest {
           scgi_temp_path DIRECTORY/scgi;
           client_header_timeout 2s;
           client_body_timeout 2s;
+          keepalive_timeout 2s;
           upstream server { server 127.0.0.1:PORT; keepalive 16; }
           server {
             listen unix:DIRECTORY/in;
