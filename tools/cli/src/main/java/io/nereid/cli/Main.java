@@ -133,9 +133,9 @@ public final class Main implements Runnable {
     return CommandLine.ExitCode.USAGE;
   }
 
-  /** The commands with all their options. */
-  static CommandLine commandLine() {
-    return commandLine(new Main(), COMMANDS);
+  /** The command that the arguments begin with, or all commands, with all their options. */
+  static CommandLine commandLine(String... args) {
+    return commandLine(new Main(), named(args));
   }
 
   /**

@@ -28,6 +28,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -238,13 +239,14 @@ class ServeOptionsTest {
           lines.containsKey(flag)
               ? List.of(lines.get(flag))
               : CANDIDATES.stream().map(value -> List.of(flag + "=" + value)).toList();
-      Set<String> changed = new TreeSet<>();
-      for (List<String> line : tried) {
-        Map<String, String> values = values(line);
-        if (values != null) {
-          changed.addAll(changed(standard, values));
-        }
-      }
+      Set<String> changed =
+          tried.stream()
+              .map(ServeOptionsTest::values)
+              .filter(Objects::nonNull)
+              .map(values -> changed(standard, values))
+              .filter(paths -> !paths.isEmpty())
+              .findFirst()
+              .orElse(Set.of());
       if (changed.isEmpty()) {
         lost.add(flag);
       }

@@ -17,7 +17,7 @@ final class SettingsRun {
   private CommandSpec serve;
 
   SettingsRun(Map<String, String> environment, String... args) {
-    CommandLine command = Main.commandLine();
+    CommandLine command = Main.commandLine("serve");
     Settings settings = new Settings(environment, this::keep);
     Errors errors = new Errors(() -> false, settings::located);
     command

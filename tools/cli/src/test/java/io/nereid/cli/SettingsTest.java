@@ -65,9 +65,10 @@ class SettingsTest {
   @Test
   void everyOptionCanBeSetFromEverywhere() {
     assertTrue(options().size() > 20, options().toString());
+    SettingsRun nothing = new SettingsRun(Map.of());
     for (OptionSpec option : options()) {
       String flag = option.longestName();
-      String standard = new SettingsRun(Map.of()).value(flag);
+      String standard = nothing.value(flag);
       String value =
           CANDIDATES.stream()
               .filter(candidate -> {
