@@ -66,6 +66,7 @@ public final class ServeProcess {
       List<String> jvmOptions, String mainClass, List<String> arguments) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:TieredStopAtLevel=1"); // most of its life is its start
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("--add-exports=java.base/sun.nio.ch=ALL-UNNAMED"); // as the manifest has it
     command.addAll(jvmOptions);
