@@ -98,12 +98,7 @@ public record Signatures(List<PublicKey> keys) {
   /** Throws unless a trusted key signed all that is in a model's directory. */
   void check(Path model) throws IOException {
     Manifest manifest = Manifest.read(model.resolve(Manifest.NAME));
-    byte[] signature;
-    try {
-      signature = Base64.getDecoder().decode(manifest.signature());
-    } catch (IllegalArgumentException e) {
-      throw new IOException(Manifest.NAME + ": expected a signature in Base64", e);
-    }
+    byte[] signature = decoded(manifest.signature());
     for (PublicKey key : Set.copyOf(keys)) {
       try {
         Signature check = Signature.getInstance(ALGORITHM);
@@ -118,5 +113,18 @@ public record Signatures(List<PublicKey> keys) {
       }
     }
     throw new IOException(Manifest.NAME + ": none of the trusted keys has signed it");
+  }
+
+  /** Only the one text that the signature is written as: a changed file is no signed one. */
+  private static byte[] decoded(String text) throws IOException {
+    try {
+      byte[] signature = Base64.getDecoder().decode(text);
+      if (Base64.getEncoder().encodeToString(signature).equals(text)) {
+        return signature;
+      }
+    } catch (IllegalArgumentException e) {
+      // It is no Base64 at all.
+    }
+    throw new IOException(Manifest.NAME + ": expected a signature in Base64");
   }
 }

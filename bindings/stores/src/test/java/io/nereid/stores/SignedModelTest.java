@@ -89,6 +89,16 @@ class SignedModelTest {
   }
 
   @Test
+  void bitsThatBase64LeavesUnusedAreNoPlaceForAChange() throws IOException {
+    Path manifest = models.resolve("simple").resolve(Manifest.NAME);
+    String text = Files.readString(manifest);
+    int last = text.lastIndexOf("==") - 1;
+    char changed = (char) (text.charAt(last) + 1);
+    Files.writeString(manifest, text.substring(0, last) + changed + text.substring(last + 1));
+    assertTrue(refusal().contains("expected a signature in Base64"), refusal());
+  }
+
+  @Test
   void aFileMoreOrLessIsRefused() throws IOException {
     Files.writeString(models.resolve("simple/1/more.bin"), "more");
     assertTrue(refusal().contains("1/more.bin is not in the signed manifest"), refusal());
