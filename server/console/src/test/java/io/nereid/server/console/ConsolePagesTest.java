@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -398,32 +397,5 @@ class ConsolePagesTest {
       Files.delete(tokens);
     }
     assertTrue(severe().stream().allMatch(line -> line.contains("401")));
-  }
-
-  @Test
-  void allOfItIsSmall() throws IOException {
-    Path pages = Path.of("src", "main", "resources", "io", "nereid", "server", "console");
-    try (var files = Files.list(pages)) {
-      long bytes = files.mapToLong(ConsolePagesTest::size).sum();
-      assertTrue(
-          bytes + sizeOf("uplot.js") + sizeOf("uplot.css") < 300_000, bytes + " bytes of ours");
-    }
-  }
-
-  private static long sizeOf(String file) {
-    return ((Number)
-            browser.runAsync(
-                "const done = arguments[1]; fetch(arguments[0]).then(r => r.arrayBuffer()).then(b"
-                    + " => done(b.byteLength))",
-                console.page(file)))
-        .longValue();
-  }
-
-  private static long size(Path file) {
-    try {
-      return Files.size(file);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }
