@@ -27,7 +27,8 @@ final class Isolation {
   /** The core's name for all backends in Java. */
   static final String JAVA = "java";
 
-  private static final String CPUS = "isolation_cpus";
+  /** The parameter that says which processors the process may run on. */
+  static final String CPUS = "isolation_cpus";
 
   private Isolation() {}
 
@@ -41,11 +42,6 @@ final class Isolation {
               .formatted(spec.name(), place));
     }
     return !place.equals("none");
-  }
-
-  /** True if the model's process has other processors than this one. */
-  static boolean limitsProcessors(ModelSpec spec) {
-    return isWanted(spec) && spec.parameters().containsKey(CPUS);
   }
 
   private static boolean isGroup(String place) {

@@ -157,7 +157,7 @@ public final class ModelLoader {
         ONNXRUNTIME_PATH,
         key -> LibraryFiles.onnxruntime(runtime.settings().onnxruntimePath()).toString());
     // The JVM knows a container's share of the processors, which the library would not see.
-    if (!Isolation.limitsProcessors(spec)) {
+    if (!parameters.containsKey(Isolation.CPUS) || !Isolation.isWanted(spec)) {
       parameters.putIfAbsent(
           SHARED_THREAD_COUNT, Integer.toString(Runtime.getRuntime().availableProcessors()));
     }
