@@ -115,7 +115,7 @@ public record Signatures(List<PublicKey> keys) {
     throw new IOException(Manifest.NAME + ": none of the trusted keys has signed it");
   }
 
-  /** Only the one text that the signature is written as: a changed file is no signed one. */
+  /** Decodes a signature, of whose texts in Base64 only the one that is written is taken. */
   private static byte[] decoded(String text) throws IOException {
     try {
       byte[] signature = Base64.getDecoder().decode(text);
