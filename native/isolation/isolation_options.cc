@@ -69,7 +69,7 @@ bool ParseProcessors(std::string_view list, cpu_set_t* set_out) {
   return rest.empty();
 }
 
-// As the system lists them.
+// The processors that the calling thread may run on, as the system lists them.
 std::string OwnProcessors() {
   std::ifstream status("/proc/thread-self/status");
   std::string word;

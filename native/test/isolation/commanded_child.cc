@@ -141,7 +141,7 @@ int OverflowStack(int depth) {
   Sleep();
 }
 
-// Of a thread that a backend starts, as those of its libraries are.
+// The processors of a thread that a backend starts, as its libraries start theirs.
 std::string Processors() {
   std::string found;
   std::thread([&found] {
