@@ -104,9 +104,7 @@ final class InferRequestParser {
     if (jsonLength == 0) {
       outputs = new WantedOutputs();
       RawInferRequest raw = new RawInferRequest(model);
-      if (arrival != null) {
-        arrival.announce(Math.max(0, body.length()));
-      }
+      announce(Math.max(0, body.length()));
       raw.read(body, request);
       return;
     }
@@ -310,6 +308,7 @@ final class InferRequestParser {
     if (input.byteSize() > limits.bodyBytes()) {
       throw TensorJsonReader.tooLarge(input.name, input.byteSize(), limits.bodyBytes());
     }
+    announce(input.byteSize());
     reader.read(allocate(input, input.byteSize()).segment());
   }
 
@@ -335,10 +334,14 @@ final class InferRequestParser {
                   + "Use --http-max-input-size to increase the limit.")
               .formatted(input.name, byteSize, limits.bodyBytes()));
     }
+    announce(byteSize);
+    binaryInputs.add(new BinaryInput(input, allocate(input, byteSize)));
+  }
+
+  private void announce(long byteSize) {
     if (arrival != null) {
       arrival.announce(byteSize);
     }
-    binaryInputs.add(new BinaryInput(input, allocate(input, byteSize)));
   }
 
   private Tensor allocate(InputDescription input, long byteSize) {

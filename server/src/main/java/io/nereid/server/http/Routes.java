@@ -1,5 +1,6 @@
 package io.nereid.server.http;
 
+import io.helidon.webserver.CloseConnectionException;
 import io.helidon.webserver.http.Handler;
 import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.ServerRequest;
@@ -49,10 +50,12 @@ final class Routes {
   }
 
   private static void fail(ServerRequest request, ServerResponse response, Throwable failure) {
+    ProtocolHandler handler = ProtocolHandler.of(request);
     try {
-      ProtocolHandler.of(request).fail(failure);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      handler.fail(failure);
+    } catch (IOException | UncheckedIOException | CloseConnectionException e) {
+      // The client is gone. Helidon would log the failure of each such request with its stack.
+      handler.exchange().connection().giveUp();
     }
   }
 }

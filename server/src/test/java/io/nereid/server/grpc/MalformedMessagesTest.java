@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.GrpcService;
+import io.nereid.server.LoggedLines;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
 import io.nereid.server.access.Tokens;

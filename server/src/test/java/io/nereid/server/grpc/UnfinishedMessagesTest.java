@@ -12,6 +12,7 @@ import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;
+import io.nereid.server.LoggedLines;
 import io.nereid.server.http.FrameClient;
 import io.nereid.types.DataType;
 import java.io.IOException;

@@ -3,6 +3,7 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.server.LoggedLines;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -66,6 +67,23 @@ class DisconnectChurnTest {
       try (RawClient client = server.connect()) {
         client.send(requests[0]).receive().expect(200);
       }
+    }
+  }
+
+  /** Requests that fail, from clients that leave while they are answered. */
+  @Test
+  void failuresThatNobodyHearsOfAreNotLogged() throws Exception {
+    String failing = "GET /v2/models/nobody HTTP/1.1\r\nHost: a\r\n\r\n".repeat(200);
+    try (TestServer server = new TestServer()) {
+      LoggedLines logged = new LoggedLines();
+      for (int i = 0; i < 20; i++) {
+        try (RawClient client = server.connect()) {
+          client.socket().setSoLinger(true, 0); // it goes with a reset
+          client.send(failing).receive().expect(404);
+        }
+      }
+      TestServer.await(() -> server.http().connectionCount() == 0, "connections are left");
+      logged.close();
     }
   }
 

@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients that ask for more than their share, and the others beside them. */
 class FairnessTest {
@@ -36,9 +38,20 @@ class FairnessTest {
     return head.getBytes(StandardCharsets.US_ASCII);
   }
 
+  /** The beginning of a request whose tensor is JSON. */
+  private static byte[] json(int bytes) {
+    return ("POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nContent-Length: "
+            + bytes
+            + "\r\n\r\n{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,"
+            + bytes / Float.BYTES
+            + "],\"data\":[0,")
+        .getBytes(StandardCharsets.US_ASCII);
+  }
+
   /** Heads that announce large tensors, of which nothing comes: each takes memory of the pool. */
-  @Test
-  void announcedTensorsDoNotTakeThePoolFromOthers() throws Exception {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void announcedTensorsDoNotTakeThePoolFromOthers(boolean asJson) throws Exception {
     NereidOptions options = NereidOptions.builder().poolByteLimit(POOL_BYTES).build();
     List<RawClient> attackers = new ArrayList<>();
     try (Nereid nereid = Nereid.open(RepositoryOptions.builder().explicit().build(), options)) {
@@ -47,7 +60,8 @@ class FairnessTest {
       HttpServer server = HttpServer.start(state, HttpOptions.DEFAULT);
       try {
         for (int i = 0; i < 10; i++) {
-          attackers.add(new RawClient(server.port()).send(head(LARGE_BYTES)));
+          attackers.add(
+              new RawClient(server.port()).send(asJson ? json(LARGE_BYTES) : head(LARGE_BYTES)));
         }
         TestServer.await(
             () -> nereid.poolStatistics().liveBytes() >= 2 * LARGE_BYTES, "no head was read");

@@ -33,9 +33,9 @@ final class AcceptedChannels implements SocketOptions {
     }
   }
 
-  /** The channel of a client; null if it is not to be had any more. */
-  SocketChannel take(SocketAddress client) {
-    return channels.remove(client);
+  /** The channel of a client; empty if it was closed meanwhile. The address, too, is null then. */
+  Optional<SocketChannel> take(SocketAddress client) {
+    return Optional.ofNullable(client).map(channels::remove);
   }
 
   @Override

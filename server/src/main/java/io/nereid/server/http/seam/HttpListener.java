@@ -279,7 +279,8 @@ public final class HttpListener {
 
     @Override
     public ServerConnection connection(ConnectionContext original) {
-      SocketChannel socket = accepted.take(original.remotePeer().address());
+      SocketChannel socket =
+          accepted.take(original.remotePeer().address()).orElseThrow(ClientGoneException::new);
       ClientChannel channel =
           tls == null
               ? new PlainChannel(socket)

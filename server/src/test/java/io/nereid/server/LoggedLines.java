@@ -1,4 +1,4 @@
-package io.nereid.server.grpc;
+package io.nereid.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -10,13 +10,13 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /** What is logged at the default level. Closing it checks that this was nothing but of models. */
-final class LoggedLines extends Handler {
+public final class LoggedLines extends Handler {
 
   private static final Logger ROOT = Logger.getLogger("");
 
   private final List<String> lines = new ArrayList<>();
 
-  LoggedLines() {
+  public LoggedLines() {
     setLevel(Level.INFO);
     ROOT.addHandler(this);
   }
