@@ -96,8 +96,13 @@ final class HttpSoak implements AutoCloseable {
 
   /** Starts a server with the bundled models, which may be loaded again. */
   static HttpSoak start() throws IOException {
+    // All compilers, since a soak is long. A heap that attackers could use up, which has its memory
+    // from the start: a collector that is short of processor time takes more of what it may, which
+    // would look like growth.
     Process process =
-        ServeProcess.start(
+        ServeProcess.startFromShell(
+            "exec \"$@\"",
+            List.of("-XX:TieredStopAtLevel=4", "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"),
             "io.nereid.cli.Main",
             ServeProcess.arguments(
                 "--model-control-mode",
@@ -107,11 +112,7 @@ final class HttpSoak implements AutoCloseable {
                 "--grpc-request-timeout-secs",
                 "1",
                 "--grpc-max-total-input-size",
-                "1000000"),
-            // A heap that attackers could use up. It has its memory from the start: a collector
-            // that is
-            // short of processor time takes more of what it may, which would look like growth.
-            Map.of("JAVA_TOOL_OPTIONS", "-Xms512m -Xmx512m -XX:+AlwaysPreTouch"));
+                "1000000"));
     BufferedReader printed = process.inputReader();
     int port = 0;
     int grpcPort = 0;
