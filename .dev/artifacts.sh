@@ -22,7 +22,7 @@ artifacts_put() {
   artifact_put pom.xml nereid-parent .pom
   artifact_put dist/bom/pom.xml nereid-bom .pom
   artifact_put dist/tensorrt-11/pom.xml nereid-tensorrt-11 .pom
-  for module in bindings/types proto bindings/client tools/perf bindings/runtime bindings/recording bindings/stores bindings/tensorrt integrations/flink integrations/micrometer integrations/spring-boot-starter integrations/text integrations/opentelemetry integrations/images integrations/junit benchmarks/jmh server server/console tools/cli; do
+  for module in bindings/types proto bindings/client tools/perf bindings/runtime bindings/recording bindings/stores bindings/triton bindings/tensorrt integrations/flink integrations/micrometer integrations/spring-boot-starter integrations/text integrations/opentelemetry integrations/images integrations/junit benchmarks/jmh server server/console tools/cli; do
     artifact=nereid-${module##*/}
     name=$module/target/$artifact-$version
     # Beside nereid-server.jar, which the launcher starts.
@@ -82,7 +82,7 @@ embed_run() {
 }
 
 # The modules that programs depend on, for Maven's --projects; with --also-make all that they need.
-install_modules=dist/bom,bindings/runtime,bindings/recording,bindings/stores,bindings/tensorrt,integrations/flink,integrations/micrometer,integrations/spring-boot-starter,integrations/text,integrations/opentelemetry,integrations/images,integrations/junit,benchmarks/jmh,bindings/client,tools/cli
+install_modules=dist/bom,bindings/runtime,bindings/recording,bindings/stores,bindings/triton,bindings/tensorrt,integrations/flink,integrations/micrometer,integrations/spring-boot-starter,integrations/text,integrations/opentelemetry,integrations/images,integrations/junit,benchmarks/jmh,bindings/client,tools/cli
 
 # What a program pastes to depend on the artifacts that are installed.
 install_hint() {

@@ -66,7 +66,7 @@ product_is_current() {
   [[ -e $stamp && -e $jar ]] || return 1
   local newer
   newer=$(cd "$root" && find pom.xml bindings/types/pom.xml bindings/types/src proto/pom.xml proto/src bindings/client/pom.xml bindings/client/src/main tools/perf/pom.xml tools/perf/src/main bindings/runtime/pom.xml \
-    bindings/runtime/src/main bindings/recording/pom.xml bindings/recording/src/main bindings/stores/pom.xml bindings/stores/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main integrations/text/pom.xml integrations/text/src/main \
+    bindings/runtime/src/main bindings/recording/pom.xml bindings/recording/src/main bindings/stores/pom.xml bindings/stores/src/main bindings/triton/pom.xml bindings/triton/src/main bindings/tensorrt/pom.xml bindings/tensorrt/src/main integrations/text/pom.xml integrations/text/src/main \
     server/pom.xml server/src/main server/console/pom.xml server/console/src/main tools/cli/pom.xml tools/cli/src/main "${native_paths[@]}" \
     -newer "$stamp" -print -quit)
   [[ -z $newer ]]

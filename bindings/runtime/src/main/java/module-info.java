@@ -3,7 +3,7 @@
  * interface: start with {@code --enable-native-access=io.nereid.runtime}, or {@code ALL-UNNAMED} on
  * the class path.
  */
-@SuppressWarnings("module") // io.nereid.tensorrt is built after this one
+@SuppressWarnings("module") // those that it exports to are built after this one
 module io.nereid.runtime {
   requires transitive io.nereid.types;
   requires java.logging; // protobuf does, which is inside the jar
@@ -12,12 +12,26 @@ module io.nereid.runtime {
   requires tools.jackson.core;
 
   exports io.nereid;
+  exports io.nereid.internal to
+      io.nereid.triton;
+  exports io.nereid.internal.config to
+      io.nereid.triton;
   exports io.nereid.internal.cuda to
-      io.nereid.tensorrt;
+      io.nereid.tensorrt,
+      io.nereid.triton;
+  exports io.nereid.internal.ffi to
+      io.nereid.triton;
+  exports io.nereid.internal.loader to
+      io.nereid.triton;
+  exports io.nereid.internal.model to
+      io.nereid.triton;
+  exports io.nereid.internal.request to
+      io.nereid.triton;
   exports io.nereid.model;
   exports io.nereid.statistics;
   exports io.nereid.tensor;
 
+  uses io.nereid.internal.model.PluginService.Provider;
   uses io.nereid.model.Backend;
   uses io.nereid.model.Batcher;
   uses io.nereid.model.ModelStore.Provider;

@@ -1,7 +1,6 @@
 package io.nereid;
 
 import io.nereid.internal.Checks;
-import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.TemporaryModel;
 import io.nereid.internal.cuda.PageKeeper;
@@ -15,8 +14,7 @@ import io.nereid.internal.model.ModelId;
 import io.nereid.internal.model.ModelLifecycle;
 import io.nereid.internal.model.ModelLoader;
 import io.nereid.internal.model.ModelTable;
-import io.nereid.internal.model.PluginDocuments;
-import io.nereid.internal.model.PluginHost;
+import io.nereid.internal.model.PluginService;
 import io.nereid.internal.model.Shutdown;
 import io.nereid.internal.recording.LifecycleRecording;
 import io.nereid.internal.request.Diagnostics;
@@ -64,7 +62,7 @@ public final class Nereid implements AutoCloseable {
 
   private final NereidOptions options;
   private final NativeRuntime runtime;
-  private final PluginRuntime plugins;
+  private final PluginService plugins;
   private final ModelTable models = new ModelTable();
   private final ModelLifecycle lifecycle;
   private final Shutdown shutdown;
@@ -81,24 +79,20 @@ public final class Nereid implements AutoCloseable {
       PageKeeper keeper) {
     NativeLibrary.checkAccess();
     this.options = options;
+    plugins = PluginService.of(options.plugins());
     runtime = new NativeRuntime(options.settings(), allocator, keeper);
-    plugins =
-        new PluginRuntime(
-            runtime,
-            options.plugins(),
-            repositoryOptions.autoComplete(),
-            repositoryOptions.defaultMaxBatchSize());
     ModelLoader loader = new ModelLoader(runtime, plugins, WarmUpRunner::run);
     lifecycle = new ModelLifecycle(models, loader, options.drainTimeout());
     shutdown = new Shutdown(models, lifecycle);
     faces = entry -> new Model(entry, lifecycle);
     repository = new Repository(lifecycle, models, repositoryOptions, loader);
-    plugins.answer(
-        new PluginHost(
+    plugins.attach(
+        new PluginService.Owner(
+            runtime,
             lifecycle,
             models,
-            runtime.slots(),
-            new PluginDocuments(models, repository::index),
+            repositoryOptions,
+            repository::index,
             (name, override) ->
                 override.ifPresentOrElse(
                     given -> repository.load(name, given), () -> repository.load(name)),

@@ -11,7 +11,7 @@ import java.lang.foreign.StructLayout;
 import java.util.Optional;
 
 /** An {@code nrt_activity}, which is there during the call that tells it. */
-final class ActivityRecord {
+public final class ActivityRecord {
 
   private static final StructLayout LAYOUT =
       Memory.struct(
@@ -21,12 +21,13 @@ final class ActivityRecord {
   private ActivityRecord() {}
 
   /** The tag of the request that it is told of. */
-  static long tag(long address) {
-    return number(address, "tag");
+  public static long tag(MemorySegment activity) {
+    return number(activity.address(), "tag");
   }
 
   /** Reads an activity that a plug-in tells; its tensor can be read until the arena is closed. */
-  static TracedActivity read(long address, Arena arena) {
+  public static TracedActivity read(MemorySegment activity, Arena arena) {
+    long address = activity.address();
     long tensor = number(address, "tensor");
     return new TracedActivity(
         number(address, "trace"),

@@ -30,12 +30,13 @@ public final class BackendRecord {
     record = Memory.sized(arena, LAYOUT);
   }
 
-  long address() {
+  /** The record's own address. */
+  public long address() {
     return record.address();
   }
 
   /** A record in memory of the arena for somebody to fill in. */
-  static BackendRecord empty(Arena arena) {
+  public static BackendRecord empty(Arena arena) {
     return new BackendRecord(arena);
   }
 

@@ -45,7 +45,7 @@ public final class CoreLog {
   }
 
   /** Returns the level that the core means by a number. */
-  static Level level(int level) {
+  public static Level level(int level) {
     return switch (level) {
       case 0 -> Level.ERROR;
       case 1 -> Level.WARNING;

@@ -21,7 +21,8 @@ public final class ModelHandle {
     this.address = address;
   }
 
-  long address() {
+  /** The address of the {@code nrd_model}. */
+  public long address() {
     return address;
   }
 

@@ -56,7 +56,8 @@ public final class ModelOptionsRecord {
 
   static final StructLayout SCATTERED_OUTPUT = Memory.struct("int output, kind, source, reserved");
 
-  static final StructLayout BATCHER = Memory.struct("long context, includes");
+  /** {@code nrd_batcher}: says which requests go together. */
+  public static final StructLayout BATCHER = Memory.struct("long context, includes");
 
   static final StructLayout LAYOUT =
       Memory.struct(
@@ -261,12 +262,12 @@ public final class ModelOptionsRecord {
   }
 
   private void parameters(Map<String, String> parameters) {
-    set("parameters", parameters(arena, parameters));
+    set("parameters", parameters(arena, parameters).address());
     set("parameter_count", (long) parameters.size());
   }
 
-  /** The address of an array of {@code nrd_parameter}. */
-  static long parameters(Arena arena, Map<String, String> parameters) {
+  /** An array of {@code nrd_parameter} in memory of the arena. */
+  public static MemorySegment parameters(Arena arena, Map<String, String> parameters) {
     MemorySegment array = arena.allocate(PARAMETER, parameters.size());
     long at = 0;
     for (Map.Entry<String, String> parameter : parameters.entrySet()) {
@@ -276,7 +277,7 @@ public final class ModelOptionsRecord {
       TensorSpecRecord.string(arena, array, value, parameter.getValue());
       at += PARAMETER.byteSize();
     }
-    return array.address();
+    return array;
   }
 
   /** Adds the batcher with this number, as {@link BatcherUpcalls} knows it; 0: none. */
@@ -285,13 +286,13 @@ public final class ModelOptionsRecord {
       MemorySegment batcher = arena.allocate(BATCHER);
       batcher.set(JAVA_LONG, offset(BATCHER, "context"), number);
       batcher.set(JAVA_LONG, offset(BATCHER, "includes"), BatcherUpcalls.INCLUDES);
-      useBatcher(batcher.address());
+      useBatcher(batcher);
     }
   }
 
-  /** Adds the {@code nrd_batcher} at this address. */
-  void useBatcher(long address) {
-    set("batcher", address);
+  /** Adds a {@link #BATCHER}, in memory that is there as long as the options. */
+  public void useBatcher(MemorySegment batcher) {
+    set("batcher", batcher.address());
   }
 
   /**

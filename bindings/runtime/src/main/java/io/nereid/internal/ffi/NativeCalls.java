@@ -5,17 +5,20 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.nio.file.Path;
 
-/** Calls functions of the core from Java, and lets the core call functions of Java. */
+/** Calls functions of libraries from Java, and lets these call functions of Java. */
 public final class NativeCalls {
 
   /** The symbols that the loaded library exports; null: it was not loaded yet. Written once. */
@@ -25,17 +28,17 @@ public final class NativeCalls {
   static volatile Path loadedFrom;
 
   /** A call of a function that answers nothing. */
-  interface Call {
+  public interface Call {
     void run() throws Throwable;
   }
 
   /** A call of a function that answers a status, and says in a record why it failed. */
-  interface FallibleCall {
+  public interface FallibleCall {
     int status(long error) throws Throwable;
   }
 
   /** A fallible call of a function that makes something, whose address it writes to {@code out}. */
-  interface MakingCall {
+  public interface MakingCall {
     int status(Arena arena, long out, long error) throws Throwable;
   }
 
@@ -57,7 +60,7 @@ public final class NativeCalls {
 
   /** A function of the library that was loaded from a path. */
   @SuppressWarnings("restricted")
-  static MethodHandle downcall(
+  public static MethodHandle downcall(
       SymbolLookup library,
       Path path,
       String name,
@@ -71,6 +74,24 @@ public final class NativeCalls {
                     StatusCode.FAILED_PRECONDITION,
                     "the native library " + path + " lacks " + name));
     return Linker.nativeLinker().downcallHandle(address, type, options);
+  }
+
+  /** A function of this type whose address comes with each call. */
+  @SuppressWarnings("restricted")
+  public static MethodHandle downcall(FunctionDescriptor type) {
+    return Linker.nativeLinker().downcallHandle(type);
+  }
+
+  /** The functions of a library, which stays loaded. */
+  @SuppressWarnings("restricted")
+  public static SymbolLookup library(Path path) {
+    return SymbolLookup.libraryLookup(path, Arena.global());
+  }
+
+  /** A pointer to memory of this layout. */
+  @SuppressWarnings("restricted")
+  public static AddressLayout pointer(MemoryLayout target) {
+    return ValueLayout.ADDRESS.withTargetLayout(target);
   }
 
   /** Address of a C function that calls {@code target}; valid until the process ends. */
@@ -92,10 +113,43 @@ public final class NativeCalls {
     }
   }
 
+  /**
+   * Does the same for a function that answers a status, and takes an {@code nrd_error} behind the
+   * parameters of the type: the exception that the method throws is written there.
+   *
+   * @param type the method's, which answers nothing
+   * @param who throws the exception, in words
+   */
+  public static long fallibleUpcall(
+      MethodHandles.Lookup lookup, String name, FunctionDescriptor type, String who) {
+    try {
+      MethodType own = type.toMethodType();
+      MethodHandle target = lookup.findStatic(lookup.lookupClass(), name, own);
+      MethodHandle report =
+          MethodHandles.lookup()
+              .findStatic(
+                  ErrorRecord.class,
+                  "report",
+                  MethodType.methodType(int.class, Throwable.class, long.class, String.class));
+      MethodHandle fallible =
+          MethodHandles.catchException(
+              MethodHandles.dropArguments(
+                  MethodHandles.filterReturnValue(target, MethodHandles.zero(int.class)),
+                  own.parameterCount(),
+                  long.class),
+              Throwable.class,
+              MethodHandles.dropArguments(
+                  MethodHandles.insertArguments(report, 2, who), 1, own.parameterList()));
+      return upcall(fallible, type.appendArgumentLayouts(JAVA_LONG).changeReturnLayout(JAVA_INT));
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
   // ---- Ways to call what is not called for each request -----------------------------------------
 
   /** Calls a function that cannot fail. */
-  static void run(Call call) {
+  public static void run(Call call) {
     try {
       call.run();
     } catch (Throwable t) {
@@ -104,7 +158,7 @@ public final class NativeCalls {
   }
 
   /** Throws the exception that a failed function describes. */
-  static void check(FallibleCall call) {
+  public static void check(FallibleCall call) {
     try (Arena arena = Arena.ofConfined()) {
       long error = ErrorRecord.allocate(arena);
       ErrorRecord.check(call.status(error), error);
@@ -114,7 +168,7 @@ public final class NativeCalls {
   }
 
   /** The address of the thing that a function makes; the arena is open during the call. */
-  static long make(MakingCall call) {
+  public static long make(MakingCall call) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment out = arena.allocate(JAVA_LONG);
       check(error -> call.status(arena, out.address(), error));

@@ -10,6 +10,7 @@ import io.nereid.statistics.ResourceStatistics;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
+import java.lang.invoke.MethodHandle;
 import java.util.List;
 
 /** An {@code nrd_runtime}. Its owner keeps it alive while others call, and releases it once. */
@@ -36,7 +37,7 @@ public final class RuntimeHandle {
               + "respond_context, respond, log_context, log");
 
   /** {@code nrd_cache}: keeps responses in place of the core. */
-  static final StructLayout CACHE = Memory.struct("long context, lookup, insert");
+  public static final StructLayout CACHE = Memory.struct("long context, lookup, insert");
 
   private final long address;
 
@@ -44,7 +45,8 @@ public final class RuntimeHandle {
     this.address = address;
   }
 
-  long address() {
+  /** The address of the {@code nrd_runtime}. */
+  public long address() {
     return address;
   }
 
@@ -86,6 +88,12 @@ public final class RuntimeHandle {
   public void lockPages(long context, long lock, long unlock) {
     NativeCalls.check(error ->
         (int) Handles.RUNTIME_LOCK_PAGES.invokeExact(address, context, lock, unlock, error));
+  }
+
+  /** Has an {@code nrd_cache} keep responses from now on; it outlives the runtime. */
+  public void useCache(MemorySegment cache) {
+    MethodHandle use = NativeCalls.status("nrd_runtime_use_cache", JAVA_LONG, JAVA_LONG, JAVA_LONG);
+    NativeCalls.check(error -> (int) use.invokeExact(address, cache.address(), error));
   }
 
   /** Says how much there is of some resources, once, before models are loaded. */

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 
 /** An {@code nrd_value}: a named value that travels with a request, or with a response. */
-final class ValueRecord {
+public final class ValueRecord {
 
   // NRD_VALUE_*
   private static final int STRING = 0;
@@ -112,10 +112,11 @@ final class ValueRecord {
     return read;
   }
 
-  /** The contents of the strings among the values at an address, by name. */
-  static Map<String, byte[]> readContents(long values, int count) {
+  /** The contents of the strings among values, by name. */
+  public static Map<String, byte[]> readContents(MemorySegment values, int count) {
     Map<String, byte[]> read = new LinkedHashMap<>();
-    for (long record = values; record < values + count * SIZE; record += SIZE) {
+    long end = values.address() + count * SIZE;
+    for (long record = values.address(); record < end; record += SIZE) {
       long data = Memory.readLong(record + TEXT);
       byte[] content = Memory.read(data, Memory.readLong(record + TEXT + STRING_SIZE));
       read.put(TensorSpecRecord.readString(record + NAME), content);

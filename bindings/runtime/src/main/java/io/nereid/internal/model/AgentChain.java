@@ -1,10 +1,8 @@
 package io.nereid.internal.model;
 
-import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.ffi.CoreLog;
-import io.nereid.internal.ffi.PluginAgentHandle;
-import io.nereid.internal.ffi.PluginAgentHandle.Action;
+import io.nereid.internal.model.PluginRuntime.Agent.Action;
 import io.nereid.model.ModelStore;
 import io.nereid.types.NereidException;
 import java.lang.System.Logger.Level;
@@ -20,7 +18,7 @@ import java.util.function.Function;
 public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
 
   private final PluginRuntime plugins;
-  private final List<PluginAgentHandle.Model> models = new ArrayList<>();
+  private final List<PluginRuntime.Agent> told = new ArrayList<>();
   private final List<Runnable> contents = new ArrayList<>();
   private boolean loaded;
 
@@ -35,13 +33,10 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
       String model, Function<Path, String> config, Path directory, List<ReadOptions.Agent> agents) {
     Path location = directory;
     for (ReadOptions.Agent agent : agents) {
-      PluginAgentHandle.Model told =
-          plugins
-              .agent(agent.name())
-              .open(model, config.apply(location), location.toString(), agent.parameters());
-      models.add(told);
-      told.act(Action.LOAD);
-      location = Path.of(told.location());
+      PluginRuntime.Agent one = plugins.agent(agent, model, config.apply(location), location);
+      told.add(one);
+      one.act(Action.LOAD);
+      location = one.location();
     }
     return location;
   }
@@ -88,9 +83,9 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
   }
 
   private void tell(Action action) {
-    for (PluginAgentHandle.Model model : models) {
+    for (PluginRuntime.Agent agent : told) {
       try {
-        model.act(action);
+        agent.act(action);
       } catch (NereidException e) {
         CoreLog.LOGGER.log(
             Level.WARNING, "a repository agent failed on " + action + ": " + e.getMessage());
@@ -99,8 +94,8 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
   }
 
   private void forget() {
-    models.reversed().forEach(PluginAgentHandle.Model::close);
-    models.clear();
+    told.reversed().forEach(PluginRuntime.Agent::close);
+    told.clear();
     releaseContents();
   }
 

@@ -1,7 +1,5 @@
 package io.nereid.internal.model;
 
-import io.nereid.internal.backend.PluginRuntime;
-import io.nereid.internal.backend.PluginSearch;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.PluginDraft;
 import io.nereid.internal.ffi.BackendRecord;
@@ -45,7 +43,7 @@ final class BackendFinder {
    *
    * @param plugins tells what else was looked for
    */
-  static Optional<Backend> find(ModelSpec spec, PluginSearch plugins) {
+  static Optional<Backend> find(ModelSpec spec, PluginRuntime plugins) {
     return isIsolated(spec)
         ? Optional.empty() // the core's backend is one that has it in another process
         : found(spec, plugins).map(backend -> backend.forModel(spec));
@@ -57,7 +55,7 @@ final class BackendFinder {
     return announced(name).orElseGet(() -> ofClass(Backend.class, "backend", name, spec));
   }
 
-  private static Optional<Backend> found(ModelSpec spec, PluginSearch plugins) {
+  private static Optional<Backend> found(ModelSpec spec, PluginRuntime plugins) {
     if (spec.backend().isPresent()) {
       return spec.backend();
     }
@@ -65,8 +63,8 @@ final class BackendFinder {
     if (BackendRecord.isThere(name)) {
       return Optional.empty();
     }
-    PluginSearch.Model model =
-        new PluginSearch.Model(spec.name(), name, Optional.empty(), spec.version(), "");
+    PluginRuntime.Model model =
+        new PluginRuntime.Model(spec.name(), name, Optional.empty(), spec.version(), "");
     Optional<Backend> announced = announced(name);
     if (announced.isEmpty() && ARTIFACTS.containsKey(name)) {
       throw new NereidException(
@@ -114,7 +112,7 @@ final class BackendFinder {
    * Returns the reason why a model's backend cannot be found, and the way to get it; the text
    * follows the name of the backend.
    */
-  static String missing(PluginSearch.Model model, PluginSearch plugins) {
+  static String missing(PluginRuntime.Model model, PluginRuntime plugins) {
     String name = model.backend();
     if (ARTIFACTS.containsKey(name)) {
       return ", which is not on the class path: add "
@@ -162,14 +160,14 @@ final class BackendFinder {
   }
 
   /** True if a plug-in runs a model: what Nereid has itself wins, unless the plug-in is wanted. */
-  static boolean isPlugin(PluginRuntime plugins, PluginSearch.Model model) {
+  static boolean isPlugin(PluginRuntime plugins, PluginRuntime.Model model) {
     String name = model.backend();
     if (plugins.options().prefersPlugin(name)) {
       return true;
     }
     return !BackendRecord.isThere(name)
         && announced(name).isEmpty()
-        && plugins.search().find(model).isPresent();
+        && plugins.find(model).isPresent();
   }
 
   /** The batcher of a model; empty when it has none. */

@@ -1,6 +1,5 @@
 package io.nereid.internal.model;
 
-import io.nereid.internal.backend.PluginSearch;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.ReadOptions;
 import io.nereid.model.PluginOptions;
@@ -21,15 +20,13 @@ public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.A
   /** The core has these. */
   private static final Set<String> OWN = Set.of("onnxruntime", "identity");
 
-  private final PluginOptions options;
-  private final PluginSearch search;
+  private final PluginRuntime plugins;
   private final Set<String> found = new TreeSet<>();
   private final Set<String> missing = new TreeSet<>();
 
   /** Begins the check of one model. */
   public CheckedBackends(PluginOptions options) {
-    this.options = options;
-    search = new PluginSearch(options);
+    plugins = PluginService.of(options);
   }
 
   /**
@@ -54,18 +51,18 @@ public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.A
   @Override
   public boolean runs(String model, String backend, Path directory, long version, String runtime) {
     boolean own = OWN.contains(backend) || BackendFinder.isJava(backend);
-    if (own && !options.prefersPlugin(backend)) {
+    if (own && !plugins.options().prefersPlugin(backend)) {
       return false;
     }
-    PluginSearch.Model asked =
-        new PluginSearch.Model(model, backend, Optional.of(directory), version, runtime);
+    PluginRuntime.Model asked =
+        new PluginRuntime.Model(model, backend, Optional.of(directory), version, runtime);
     String what = "backend '" + backend + "'";
     try {
-      search
+      plugins
           .find(asked)
           .ifPresentOrElse(
-              there -> found.add(what + ": " + there.library()),
-              () -> missing.add(what + BackendFinder.missing(asked, search)));
+              library -> found.add(what + ": " + library),
+              () -> missing.add(what + BackendFinder.missing(asked, plugins)));
     } catch (NereidException e) {
       missing.add(e.getMessage());
     }
@@ -77,7 +74,7 @@ public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.A
       String model, Function<Path, String> config, Path directory, List<ReadOptions.Agent> agents) {
     for (ReadOptions.Agent agent : agents) {
       try {
-        Path library = search.agent(agent.name());
+        Path library = plugins.agentLibrary(agent.name());
         found.add("repository agent '" + agent.name() + "': " + library);
       } catch (NereidException e) {
         missing.add("repository agent '" + agent.name() + "': " + e.getMessage());

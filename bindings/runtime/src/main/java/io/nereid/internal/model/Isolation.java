@@ -1,6 +1,5 @@
 package io.nereid.internal.model;
 
-import io.nereid.internal.backend.PluginRuntime;
 import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.loader.LibraryFiles;
 import io.nereid.internal.request.NativeRuntime;
@@ -26,6 +25,9 @@ final class Isolation {
 
   /** The core's name for all backends in Java. */
   static final String JAVA = "java";
+
+  /** The core's name for all plug-ins. */
+  static final String PLUGIN = "triton";
 
   /** The parameter that says which processors the process may run on. */
   static final String CPUS = "isolation_cpus";
@@ -78,7 +80,7 @@ final class Isolation {
             parameters.put(key, value);
           }
         });
-    addParameters(runtime, spec, PluginRuntime.ISOLATED, parameters);
+    addParameters(runtime, spec, PLUGIN, parameters);
     return parameters;
   }
 

@@ -2,7 +2,6 @@ package io.nereid.internal.model;
 
 import io.nereid.internal.Checks;
 import io.nereid.internal.backend.JavaBackends;
-import io.nereid.internal.backend.PluginLoad;
 import io.nereid.internal.ffi.BatcherUpcalls;
 import io.nereid.internal.ffi.ModelHandle;
 import io.nereid.internal.request.NativeRuntime;
@@ -49,14 +48,14 @@ public final class LoadedModel {
    * @param batcher the number of a batcher; 0: there is none
    * @param plugin the load as a plug-in knows it; empty: the backend is no plug-in
    */
-  record Backing(long javaBackend, long batcher, Optional<PluginLoad> plugin) {
+  record Backing(long javaBackend, long batcher, Optional<PluginRuntime.Load> plugin) {
 
     static final Backing NONE = new Backing(0, 0, Optional.empty());
 
     void remove() {
       JavaBackends.remove(javaBackend);
       BatcherUpcalls.remove(batcher);
-      plugin.ifPresent(PluginLoad::close);
+      plugin.ifPresent(PluginRuntime.Load::close);
     }
   }
 
@@ -140,7 +139,7 @@ public final class LoadedModel {
 
   /** Throws when its backend says that an instance is not ready, or its processes have died. */
   public void checkReady() {
-    backing.plugin().ifPresent(PluginLoad::checkReady);
+    backing.plugin().ifPresent(PluginRuntime.Load::checkReady);
     Optional<String> reason = isolationFailure();
     if (reason.isPresent()) {
       throw new NereidException(StatusCode.UNAVAILABLE, reason.get());
@@ -353,7 +352,7 @@ public final class LoadedModel {
       LockSupport.parkNanos(POLL_NS);
     }
     if (!handle.drain(deadlineNs)) {
-      backing.plugin().ifPresent(PluginLoad::giveUp);
+      backing.plugin().ifPresent(PluginRuntime.Load::giveUp);
     }
     lock.writeLock().lock();
     try {

@@ -24,7 +24,8 @@ public final class ModelDocuments {
 
   private ModelDocuments() {}
 
-  static ModelConfiguration configuration(ModelEntry entry) {
+  /** The configuration that a model is served with. */
+  public static ModelConfiguration configuration(ModelEntry entry) {
     return entry
         .configuration()
         .orElseThrow(() ->

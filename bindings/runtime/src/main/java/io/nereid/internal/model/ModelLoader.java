@@ -4,8 +4,6 @@ import io.nereid.internal.Checks;
 import io.nereid.internal.backend.ClientCode;
 import io.nereid.internal.backend.JavaBackends;
 import io.nereid.internal.backend.JavaBatcher;
-import io.nereid.internal.backend.PluginRuntime;
-import io.nereid.internal.backend.PluginSearch;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.PluginDraft;
 import io.nereid.internal.ffi.BackendRecord;
@@ -62,7 +60,7 @@ public final class ModelLoader {
   public boolean isOfPlugin(
       String model, String backend, Path directory, long version, String runtime) {
     return BackendFinder.isPlugin(
-        plugins, new PluginSearch.Model(model, backend, Optional.of(directory), version, runtime));
+        plugins, new PluginRuntime.Model(model, backend, Optional.of(directory), version, runtime));
   }
 
   /** A model whose files came with a load: a plug-in runs none of them as code, unless it may. */
@@ -106,7 +104,7 @@ public final class ModelLoader {
   private LoadedModel complete(
       ModelDraft.Partial partial, List<LoadedModel> steps, LoadTerms terms) {
     ModelSpec opening = partial.opening();
-    Optional<Backend> javaBackend = BackendFinder.find(opening, plugins.search());
+    Optional<Backend> javaBackend = BackendFinder.find(opening, plugins);
     if (javaBackend.isPresent()) {
       try {
         Optional<ModelSignature> told = describe(javaBackend.get(), opening);
@@ -256,7 +254,7 @@ public final class ModelLoader {
       ModelDraft.Whole draft, SourceHandle source, Optional<ChildFacts> child, LoadTerms terms) {
     ModelSpec spec = draft.spec();
     Signature signature = new Signature(spec, child.isPresent());
-    Optional<Backend> javaBackend = BackendFinder.find(spec, plugins.search());
+    Optional<Backend> javaBackend = BackendFinder.find(spec, plugins);
     List<Integer> devices =
         child
             .map(ChildFacts::devices)

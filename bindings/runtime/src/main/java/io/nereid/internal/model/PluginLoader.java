@@ -1,9 +1,6 @@
 package io.nereid.internal.model;
 
 import io.nereid.internal.backend.JavaBatcher;
-import io.nereid.internal.backend.PluginLoad;
-import io.nereid.internal.backend.PluginRuntime;
-import io.nereid.internal.backend.PluginSearch;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.config.PluginConfig;
 import io.nereid.internal.config.PluginDraft;
@@ -14,11 +11,9 @@ import io.nereid.internal.ffi.ModelOptionsRecord;
 import io.nereid.internal.ffi.SourceHandle;
 import io.nereid.internal.request.NativeRuntime;
 import io.nereid.internal.request.Signature;
-import io.nereid.model.InstanceGroup;
 import io.nereid.model.InstancePlacement;
 import io.nereid.model.ModelSpec;
 import io.nereid.types.NereidException;
-import io.nereid.types.StatusCode;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,14 +23,6 @@ import java.util.OptionalInt;
 
 /** Loads one model that a plug-in runs. */
 final class PluginLoader {
-
-  /** Triton's plug-ins number the kinds in this order. */
-  private static final InstanceGroup.Kind[] KINDS = {
-    InstanceGroup.Kind.AUTO,
-    InstanceGroup.Kind.CPU,
-    InstanceGroup.Kind.GPU,
-    InstanceGroup.Kind.MODEL
-  };
 
   private final NativeRuntime runtime;
   private final PluginRuntime plugins;
@@ -54,28 +41,38 @@ final class PluginLoader {
   }
 
   LoadedModel load(PluginDraft read) {
-    PluginSearch.Backend found = find(read);
-    PluginLoad load =
-        Isolation.isWanted(read.opening())
-            ? PluginLoad.isolated(
-                plugins, found, Isolation.pluginParameters(runtime, read.opening()))
-            : PluginLoad.begin(plugins, found, this::completed);
+    ModelSpec opening = read.opening();
+    PluginRuntime.Model model =
+        new PluginRuntime.Model(
+            read.name(),
+            opening.backendName(),
+            Optional.of(read.directory()),
+            read.version(),
+            read.runtime());
+    boolean isolated = Isolation.isWanted(opening);
+    PluginRuntime.Load load =
+        plugins.load(
+            model,
+            isolated ? Isolation.pluginParameters(runtime, opening) : Map.of(),
+            this::completed);
     boolean open = false;
     try (Arena arena = Arena.ofConfined()) {
-      draft = read.prepared(defaults(load));
-      Map<String, String> opening =
-          load.opening(draft.json(), read.directory(), read.autoComplete());
-      BackendRecord table = load.table(arena);
+      PluginConfig.Defaults defaults = load.defaults();
+      draft = read.prepared(defaults);
+      BackendRecord table =
+          isolated
+              ? Isolation.backend(arena, runtime, opening, Isolation.PLUGIN)
+              : load.table(arena);
       ModelOptionsRecord options =
-          ModelOptionsRecord.write(arena, read.opening(), 1, table, opening);
+          ModelOptionsRecord.write(arena, opening, 1, table, parameters(load, List.of()));
       try (SourceHandle source = runtime.use(handle -> SourceHandle.open(handle, options))) {
         source.completed().ifPresent(this::completed);
-        LoadedModel loaded = open(arena, load, table, opening, source);
+        LoadedModel loaded = open(arena, load, table, defaults.gpus(), source);
         open = true;
         return loaded;
       }
     } catch (NereidException e) {
-      throw PluginSearch.explained(e, found);
+      throw load.explained(e);
     } finally {
       if (!open) {
         load.close();
@@ -83,30 +80,9 @@ final class PluginLoader {
     }
   }
 
-  private PluginSearch.Backend find(PluginDraft read) {
-    PluginSearch.Model model =
-        new PluginSearch.Model(
-            read.name(),
-            read.opening().backendName(),
-            Optional.of(read.directory()),
-            read.version(),
-            read.runtime());
-    return plugins
-        .search()
-        .find(model)
-        .orElseThrow(() ->
-            new NereidException(
-                StatusCode.NOT_FOUND,
-                "unable to find the plug-in for backend '%s' of model '%s': %s"
-                    .formatted(model.backend(), model.name(), plugins.search().missing(model))));
-  }
-
-  private static PluginConfig.Defaults defaults(PluginLoad load) {
-    List<PluginConfig.Preferred> groups =
-        load.preferredGroups().stream()
-            .map(group -> new PluginConfig.Preferred(KINDS[group.kind()], group.count()))
-            .toList();
-    return new PluginConfig.Defaults(groups, load.gpus(), load.runtime(), load.parameters());
+  private Map<String, String> parameters(
+      PluginRuntime.Load load, List<InstancePlacement> instances) {
+    return load.parameters(draft, instances, InstanceOptions::policy);
   }
 
   /** Called by the plug-in, or when an isolated one has opened the model. */
@@ -117,16 +93,15 @@ final class PluginLoader {
 
   private LoadedModel open(
       Arena arena,
-      PluginLoad load,
+      PluginRuntime.Load load,
       BackendRecord table,
-      Map<String, String> opening,
+      List<Integer> gpus,
       SourceHandle source) {
     ModelDraft.Whole whole = draft.complete(Optional.empty());
     ModelSpec spec = whole.spec();
     terms.check(spec);
     ModelLoader.warnOfCache(runtime, plugins, spec);
     Signature signature = new Signature(spec, true);
-    List<Integer> gpus = load.gpus();
     List<InstancePlacement> placements = Placements.of(spec.instanceGroups(), false, gpus, 1);
     List<InstancePlacement> all = new ArrayList<>(placements);
     all.addAll(Placements.of(spec.instanceGroups(), true, gpus, 1));
@@ -134,12 +109,8 @@ final class PluginLoader {
     if (!Isolation.isWanted(spec)) {
       gpu.ifPresent(runtime::pageLock);
     }
-    Map<String, String> parameters =
-        PluginLoad.withInstances(
-            opening, all, InstanceOptions::policy, runtime.settings().hostPolicies());
-    parameters.put("nereid.config", draft.json());
     ModelOptionsRecord options =
-        ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters);
+        ModelOptionsRecord.write(arena, spec, placements.size(), table, parameters(load, all));
     options.instances(
         InstanceOptions.of(placements, runtime.settings(), terms.priority(spec, false)));
     ObjectiveOptions.add(options, spec, placements, terms.learned());

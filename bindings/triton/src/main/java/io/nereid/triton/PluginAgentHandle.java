@@ -1,23 +1,13 @@
-package io.nereid.internal.ffi;
+package io.nereid.triton;
 
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.NativeCalls;
+import io.nereid.internal.model.PluginRuntime;
+import java.nio.file.Path;
 import java.util.Map;
 
 /** An {@code nrt_agent}: a repository agent, a plug-in that is told what happens to models. */
-public final class PluginAgentHandle {
-
-  /** The things that happen to a model, in the order of {@code NRT_AGENT_*}. */
-  public enum Action {
-    /** It is about to be loaded; the agent may say that it is elsewhere. */
-    LOAD,
-    /** It was loaded. */
-    LOAD_COMPLETE,
-    /** It could not be loaded. */
-    LOAD_FAIL,
-    /** It is about to be unloaded. */
-    UNLOAD,
-    /** It was unloaded. */
-    UNLOAD_COMPLETE
-  }
+final class PluginAgentHandle {
 
   private final long address;
 
@@ -26,7 +16,7 @@ public final class PluginAgentHandle {
   }
 
   /** Loads an agent's library, and lets it begin. */
-  public static PluginAgentHandle open(String name, String library) {
+  static PluginAgentHandle open(String name, String library) {
     return new PluginAgentHandle(
         NativeCalls.make((arena, out, error) ->
             (int)
@@ -38,21 +28,20 @@ public final class PluginAgentHandle {
   }
 
   /** Lets it end, and unloads its library; its models are closed. */
-  public void close() {
+  void close() {
     NativeCalls.run(() -> {
       PluginLibrary.Functions.AGENT_CLOSE.invokeExact(address);
     });
   }
 
-  /** The agent's knowledge of one load of a model. */
-  public static final class Model implements AutoCloseable {
+  private static final class Model implements PluginRuntime.Agent {
     private final long address;
 
     private Model(long address) {
       this.address = address;
     }
 
-    /** Tells it what happens to the model; throws what it answers. */
+    @Override
     public void act(Action action) {
       NativeCalls.check(error ->
           (int)
@@ -60,14 +49,14 @@ public final class PluginAgentHandle {
                   address, action.ordinal(), error));
     }
 
-    /** The directory where it says that the model is. */
-    public String location() {
-      return PluginUpcalls.taken((taker, take) -> {
-        PluginLibrary.Functions.AGENT_MODEL_LOCATION.invokeExact(address, taker, take);
-      });
+    @Override
+    public Path location() {
+      return Path.of(
+          PluginUpcalls.taken((taker, take) -> {
+            PluginLibrary.Functions.AGENT_MODEL_LOCATION.invokeExact(address, taker, take);
+          }));
     }
 
-    /** Forgets the model. */
     @Override
     public void close() {
       NativeCalls.run(() -> {
@@ -82,7 +71,8 @@ public final class PluginAgentHandle {
    * @param config the model's configuration, in JSON
    * @param location the model's directory
    */
-  public Model open(String model, String config, String location, Map<String, String> parameters) {
+  PluginRuntime.Agent open(
+      String model, String config, Path location, Map<String, String> parameters) {
     return new Model(
         NativeCalls.make((arena, out, error) ->
             (int)
@@ -90,8 +80,8 @@ public final class PluginAgentHandle {
                     address,
                     PluginLibrary.string(arena, model),
                     PluginLibrary.string(arena, config),
-                    PluginLibrary.string(arena, location),
-                    ModelOptionsRecord.parameters(arena, parameters),
+                    PluginLibrary.string(arena, location.toString()),
+                    ModelOptionsRecord.parameters(arena, parameters).address(),
                     parameters.size(),
                     out,
                     error)));

@@ -1,4 +1,4 @@
-package io.nereid.internal.backend;
+package io.nereid.triton;
 
 import io.nereid.internal.ffi.CoreLog;
 import java.io.IOException;

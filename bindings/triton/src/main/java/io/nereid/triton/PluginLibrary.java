@@ -1,28 +1,41 @@
-package io.nereid.internal.ffi;
+package io.nereid.triton;
 
-import static io.nereid.internal.ffi.Memory.STRING;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.NativeCalls;
+import io.nereid.internal.ffi.RuntimeHandle;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
  * The library {@code libtritonserver.so}, which runs plug-ins that were made for Triton. It is
  * loaded once, when the first plug-in is needed, and stays until the process ends.
  */
-public final class PluginLibrary {
+final class PluginLibrary {
 
   /** {@code NRT_ABI_VERSION} that this binding speaks. */
   private static final int ABI_VERSION = 3;
+
+  /** A pointer to bytes, whose number is told elsewhere. */
+  static final AddressLayout BYTES =
+      NativeCalls.pointer(MemoryLayout.sequenceLayout(Long.MAX_VALUE, JAVA_BYTE));
+
+  /** The {@code nrd_string}. */
+  static final StructLayout STRING =
+      MemoryLayout.structLayout(BYTES.withName("data"), JAVA_LONG.withName("size"));
 
   private static volatile SymbolLookup symbols;
   private static volatile Path loadedFrom;
@@ -77,49 +90,30 @@ public final class PluginLibrary {
 
   private PluginLibrary() {}
 
-  /** True if it was loaded before. */
-  public static boolean isLoaded() {
-    return symbols != null;
-  }
-
   /** Loads the library at a path, once; the core was loaded before. */
-  @SuppressWarnings("restricted")
-  public static synchronized void load(Path path) {
+  static synchronized void load(Path path) {
     if (symbols != null) {
       return;
     }
     SymbolLookup lookup;
     try {
-      lookup = SymbolLookup.libraryLookup(path, Arena.global());
+      lookup = NativeCalls.library(path);
     } catch (IllegalArgumentException e) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION, "cannot load the library for plug-ins, " + path, e);
     }
-    int version = version(lookup);
-    if (version != ABI_VERSION) {
+    MethodHandle function =
+        NativeCalls.downcall(lookup, path, "nrt_abi_version", FunctionDescriptor.of(JAVA_INT));
+    int[] version = new int[1];
+    NativeCalls.run(() -> version[0] = (int) function.invokeExact());
+    if (version[0] != ABI_VERSION) {
       throw new NereidException(
           StatusCode.FAILED_PRECONDITION,
           "the library for plug-ins, %s, has ABI version %s, this binding needs %s"
-              .formatted(path, version, ABI_VERSION));
+              .formatted(path, version[0], ABI_VERSION));
     }
     loadedFrom = path;
     symbols = lookup;
-  }
-
-  @SuppressWarnings("restricted")
-  private static int version(SymbolLookup lookup) {
-    var function = lookup.find("nrt_abi_version");
-    if (function.isEmpty()) {
-      return 0; // it is another libtritonserver.so
-    }
-    try {
-      return (int)
-          Linker.nativeLinker()
-              .downcallHandle(function.get(), FunctionDescriptor.of(JAVA_INT))
-              .invokeExact();
-    } catch (Throwable t) {
-      throw NativeCalls.unexpected(t);
-    }
   }
 
   /**
@@ -128,27 +122,27 @@ public final class PluginLibrary {
    * @param checked whether handles of plug-ins are looked up before each use
    * @param gpus whether there is memory of GPUs
    */
-  public static void start(RuntimeHandle runtime, boolean checked, boolean gpus) {
+  static void start(RuntimeHandle runtime, boolean checked, boolean gpus) {
     try (Arena arena = Arena.ofConfined()) {
-      long host = PluginUpcalls.record(arena, runtime.address(), checked, gpus);
-      NativeCalls.check(error -> (int) Functions.START.invokeExact(host, error));
+      MemorySegment host = PluginUpcalls.record(arena, runtime, checked, gpus);
+      NativeCalls.check(error -> (int) Functions.START.invokeExact(host.address(), error));
     }
   }
 
   /** The least important level that plug-ins log, as numbers of {@code nrd_log_fn}. */
-  public static void logLevel(int level, int verbosity) {
+  static void logLevel(int level, int verbosity) {
     NativeCalls.run(() -> {
       Functions.SET_LOG_LEVEL.invokeExact(level, verbosity);
     });
   }
 
   /** Throws what the first instance says that is not ready, of the load with this number. */
-  public static void checkReady(long load) {
+  static void checkReady(long load) {
     NativeCalls.check(error -> (int) Functions.MODEL_READY.invokeExact(load, error));
   }
 
   /** Gives the backend of the load with this number the configuration with all defaults. */
-  public static void configure(long load, String config) {
+  static void configure(long load, String config) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment text = string(arena, config);
       NativeCalls.check(error -> (int) Functions.MODEL_CONFIGURE.invokeExact(load, text, error));
@@ -161,34 +155,31 @@ public final class PluginLibrary {
    *
    * @param memory that of the options
    */
-  public static void batcher(Arena memory, long load, ModelOptionsRecord options) {
-    try (Arena arena = Arena.ofConfined()) {
-      long error = ErrorRecord.allocate(arena);
-      long table = memory.allocate(ModelOptionsRecord.BATCHER).address();
-      int status;
-      try {
-        status = (int) Functions.MODEL_BATCHER.invokeExact(load, table, error);
-      } catch (Throwable t) {
-        throw NativeCalls.unexpected(t);
+  static void batcher(Arena memory, long load, ModelOptionsRecord options) {
+    MemorySegment table = memory.allocate(ModelOptionsRecord.BATCHER);
+    try {
+      NativeCalls.check(
+          error -> (int) Functions.MODEL_BATCHER.invokeExact(load, table.address(), error));
+    } catch (NereidException e) {
+      if (e.code() == StatusCode.NOT_FOUND) {
+        return; // it does not say
       }
-      if (status != StatusCode.NOT_FOUND.number()) {
-        ErrorRecord.check(status, error);
-        options.useBatcher(table);
-      }
+      throw e;
     }
+    options.useBatcher(table);
   }
 
   /**
    * Fails what the backend of the load with this number still has, after draining took too long.
    */
-  public static void giveUp(long load) {
+  static void giveUp(long load) {
     NativeCalls.run(() -> {
       Functions.MODEL_GIVE_UP.invokeExact(load);
     });
   }
 
   /** The metrics that plug-ins made, in the text format of Prometheus. */
-  public static String metrics() {
+  static String metrics() {
     return PluginUpcalls.taken((taker, take) -> {
       Functions.METRICS_WRITE.invokeExact(taker, take);
     });
@@ -198,7 +189,7 @@ public final class PluginLibrary {
    * Returns the objects of the server that plug-ins hold, a line for each kind; empty: they hold
    * nothing.
    */
-  public static String handles() {
+  static String handles() {
     return PluginUpcalls.taken((taker, take) -> {
       Functions.HANDLES_WRITE.invokeExact(taker, take);
     });
@@ -206,8 +197,20 @@ public final class PluginLibrary {
 
   /** A string as it is passed to a function. */
   static MemorySegment string(Arena arena, String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     MemorySegment string = arena.allocate(STRING);
-    TensorSpecRecord.string(arena, string, 0, text);
+    string.set(BYTES, 0, arena.allocateFrom(JAVA_BYTE, bytes));
+    string.set(JAVA_LONG, BYTES.byteSize(), bytes.length);
     return string;
+  }
+
+  /** The text of a string that a plug-in passes. */
+  static String text(MemorySegment string) {
+    return text(string.get(BYTES, 0), string.get(JAVA_LONG, BYTES.byteSize()));
+  }
+
+  /** The text of this size in memory that a plug-in passes. */
+  static String text(MemorySegment bytes, long size) {
+    return new String(bytes.asSlice(0, size).toArray(JAVA_BYTE), StandardCharsets.UTF_8);
   }
 }

@@ -1,23 +1,15 @@
-package io.nereid.internal.ffi;
+package io.nereid.triton;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
+import io.nereid.internal.ffi.NativeCalls;
+import io.nereid.internal.ffi.RuntimeHandle;
 import io.nereid.types.NereidException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.invoke.MethodHandle;
+import java.lang.foreign.MemorySegment;
 
 /**
  * An {@code nrt_cache}: a response cache that is a plug-in. It outlives the runtime that uses it.
  */
-public final class PluginCacheHandle {
-
-  /** The core's function; looked up when the first cache is opened. */
-  private static final MethodHandle RUNTIME_USE_CACHE =
-      NativeCalls.downcall(
-          "nrd_runtime_use_cache",
-          FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+final class PluginCacheHandle {
 
   private final long address;
 
@@ -30,10 +22,9 @@ public final class PluginCacheHandle {
    *
    * @param config its settings, in JSON
    */
-  public static PluginCacheHandle use(
-      RuntimeHandle runtime, String name, String library, String config) {
+  static PluginCacheHandle use(RuntimeHandle runtime, String name, String library, String config) {
     try (Arena memory = Arena.ofConfined()) {
-      long table = memory.allocate(RuntimeHandle.CACHE).address();
+      MemorySegment table = memory.allocate(RuntimeHandle.CACHE);
       PluginCacheHandle cache =
           new PluginCacheHandle(
               NativeCalls.make((arena, out, error) ->
@@ -43,11 +34,10 @@ public final class PluginCacheHandle {
                           PluginLibrary.string(arena, library),
                           PluginLibrary.string(arena, config),
                           out,
-                          table,
+                          table.address(),
                           error)));
       try {
-        NativeCalls.check(
-            error -> (int) RUNTIME_USE_CACHE.invokeExact(runtime.address(), table, error));
+        runtime.useCache(table);
       } catch (NereidException e) {
         cache.close();
         throw e;
@@ -57,7 +47,7 @@ public final class PluginCacheHandle {
   }
 
   /** Lets it end; its runtime is gone. */
-  public void close() {
+  void close() {
     NativeCalls.run(() -> {
       PluginLibrary.Functions.CACHE_CLOSE.invokeExact(address);
     });

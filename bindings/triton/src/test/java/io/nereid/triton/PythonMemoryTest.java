@@ -1,4 +1,4 @@
-package io.nereid.internal.backend;
+package io.nereid.triton;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

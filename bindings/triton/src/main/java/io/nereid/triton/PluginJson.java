@@ -1,4 +1,4 @@
-package io.nereid.internal.backend;
+package io.nereid.triton;
 
 import static io.nereid.internal.JsonText.object;
 

@@ -1,19 +1,21 @@
-package io.nereid.internal.model;
+package io.nereid.triton;
 
 import io.nereid.internal.JsonText;
+import io.nereid.internal.model.ModelDocuments;
+import io.nereid.internal.model.ModelEntry;
+import io.nereid.internal.model.PluginService;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.model.ModelState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
  * The documents about the server and its models that plug-ins get to read: those that the endpoints
  * of HTTP answer.
  */
-public final class PluginDocuments {
+final class PluginDocuments {
 
   /** The extensions that the runtime has beyond the protocol itself, by the protocol's names. */
   private static final List<String> EXTENSIONS =
@@ -26,17 +28,10 @@ public final class PluginDocuments {
           "sequence",
           "statistics");
 
-  private final ModelTable models;
-  private final Supplier<List<ModelIndexEntry>> index;
+  private final PluginService.Owner owner;
 
-  /**
-   * Reads these models.
-   *
-   * @param index the index of the repositories
-   */
-  public PluginDocuments(ModelTable models, Supplier<List<ModelIndexEntry>> index) {
-    this.models = models;
-    this.index = index;
+  PluginDocuments(PluginService.Owner owner) {
+    this.owner = owner;
   }
 
   /**
@@ -60,8 +55,9 @@ public final class PluginDocuments {
     };
   }
 
-  private ModelEntry ready(String name, long version) {
-    return version < 0 ? models.ready(name) : models.ready(name, version);
+  /** The model with this name that takes requests, of any version where that is below 0. */
+  ModelEntry ready(String name, long version) {
+    return version < 0 ? owner.models().ready(name) : owner.models().ready(name, version);
   }
 
   private static String server() {
@@ -76,7 +72,7 @@ public final class PluginDocuments {
   private String metadata(ModelEntry entry, long version) {
     return ModelDocuments.metadata(
         entry,
-        models.versions(entry.id().key()).reversed().stream()
+        owner.models().versions(entry.id().key()).reversed().stream()
             .filter(one -> one.state() == ModelState.READY)
             .filter(one -> version < 0 || one == entry)
             .map(one -> Long.toString(one.version()))
@@ -85,7 +81,7 @@ public final class PluginDocuments {
 
   private String index(boolean readyOnly) {
     return JsonText.of(
-        index.get().stream()
+        owner.index().get().stream()
             .filter(entry -> !readyOnly || entry.state() == ModelIndexEntry.State.READY)
             .map(PluginDocuments::indexed)
             .toList());
@@ -103,7 +99,7 @@ public final class PluginDocuments {
 
   private String statistics(String name, long version) {
     List<ModelEntry> told =
-        models.all().stream()
+        owner.models().all().stream()
             .filter(entry -> entry.state() == ModelState.READY)
             .filter(entry -> name.isEmpty() || entry.name().equals(name))
             .filter(entry -> name.isEmpty() || version < 0 || entry.version() == version)

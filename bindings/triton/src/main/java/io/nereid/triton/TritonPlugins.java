@@ -1,50 +1,43 @@
-package io.nereid.internal.backend;
+package io.nereid.triton;
 
 import io.nereid.internal.JsonText;
+import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.cuda.CudaDevice;
 import io.nereid.internal.cuda.CudaDriver;
-import io.nereid.internal.ffi.BackendRecord;
 import io.nereid.internal.ffi.CoreLog;
-import io.nereid.internal.ffi.PluginAgentHandle;
-import io.nereid.internal.ffi.PluginBackendHandle;
-import io.nereid.internal.ffi.PluginCacheHandle;
-import io.nereid.internal.ffi.PluginLibrary;
-import io.nereid.internal.ffi.PluginUpcalls;
 import io.nereid.internal.loader.LibraryFiles;
+import io.nereid.internal.model.PluginService;
 import io.nereid.internal.request.Diagnostics;
 import io.nereid.internal.request.NativeRuntime;
+import io.nereid.model.HostPolicy;
 import io.nereid.model.PluginOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
-import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 
 /**
  * The plug-ins of one runtime that were made for Triton. Their library is loaded when the first is
  * needed. In a process one runtime at a time has plug-ins, since what they ask of the server goes
  * to one.
  */
-public final class PluginRuntime implements AutoCloseable {
+final class TritonPlugins implements PluginService {
 
   /** The compute capability that Triton asks of GPUs unless a setting says otherwise. */
   private static final String LEAST_CAPABILITY = "6.0";
 
-  /** The core's name for all plug-ins in processes of their own. */
-  public static final String ISOLATED = "triton";
-
   /** The runtime that has plug-ins. Guarded by the class. */
-  private static PluginRuntime active;
+  private static TritonPlugins active;
 
-  private final NativeRuntime runtime;
   private final PluginOptions options;
-  private final Map<String, String> defaults;
   private final PluginSearch search;
-  private PluginUpcalls.Host host;
+  private Owner owner;
+  private NativeRuntime runtime;
   private boolean started; // guarded by this
   private PluginCacheHandle cache; // null: none
 
@@ -54,46 +47,37 @@ public final class PluginRuntime implements AutoCloseable {
   /** Backends in use by their libraries. Guarded by itself. */
   private final Map<PluginSearch.Backend, Lease> leases = new HashMap<>();
 
-  /**
-   * The plug-ins of a runtime; none is loaded yet.
-   *
-   * @param autoComplete whether backends may complete configurations
-   * @param defaultMaxBatchSize what they take for models that tell no size
-   */
-  public PluginRuntime(
-      NativeRuntime runtime, PluginOptions options, boolean autoComplete, int defaultMaxBatchSize) {
-    this.runtime = runtime;
+  private TritonPlugins(PluginOptions options) {
     this.options = options;
     search = new PluginSearch(options);
-    defaults =
-        Map.of(
-            "auto-complete-config", Boolean.toString(autoComplete),
-            "backend-directory", options.backendDirectory().toString(),
-            "default-max-batch-size", Integer.toString(defaultMaxBatchSize),
-            "min-compute-capability", LEAST_CAPABILITY);
   }
 
-  /** Sets the host that answers plug-ins, before the first plug-in is loaded. */
-  public void answer(PluginUpcalls.Host answering) {
-    host = answering;
+  /** Opens plug-ins for the runtime, which finds it by {@link java.util.ServiceLoader}. */
+  public static final class Opener implements Provider {
+
+    @Override
+    public PluginService open(PluginOptions options) {
+      return new TritonPlugins(options);
+    }
   }
 
-  /** The search for plug-ins in the directories of the options. */
-  public PluginSearch search() {
-    return search;
-  }
-
-  /** The settings. */
+  @Override
   public PluginOptions options() {
     return options;
   }
 
+  @Override
+  public void attach(Owner owner) {
+    this.owner = owner;
+    runtime = owner.runtime();
+  }
+
   /** Loads the library of all plug-ins, and makes this runtime the one that they ask. */
-  public synchronized void start() {
+  private synchronized void start() {
     if (started) {
       return;
     }
-    synchronized (PluginRuntime.class) {
+    synchronized (TritonPlugins.class) {
       if (active != null) {
         throw new NereidException(
             StatusCode.FAILED_PRECONDITION,
@@ -101,7 +85,7 @@ public final class PluginRuntime implements AutoCloseable {
                 + " time: close it first");
       }
       PluginLibrary.load(LibraryFiles.pluginLibrary(runtime.settings().nativePath()));
-      PluginUpcalls.answer(host);
+      PluginUpcalls.answer(new PluginHost(owner));
       runtime.use(handle -> {
         PluginLibrary.start(handle, Diagnostics.CHECKED, CudaDriver.isPresent());
         return null;
@@ -119,21 +103,16 @@ public final class PluginRuntime implements AutoCloseable {
     return CoreLog.LOGGER.isLoggable(Level.INFO) ? 2 : 1;
   }
 
-  /** True if any plug-in was needed so far. */
-  public synchronized boolean isStarted() {
-    return started;
-  }
-
   // ---- Backends --------------------------------------------------------------------------------
 
   /** A use of a backend, which is open as long as there is one. */
   static final class Lease {
-    private final PluginRuntime plugins;
+    private final TritonPlugins plugins;
     private final PluginSearch.Backend found;
     private int users; // guarded by the plug-ins' leases
     private PluginBackendHandle handle; // guarded by this
 
-    Lease(PluginRuntime plugins, PluginSearch.Backend found) {
+    Lease(TritonPlugins plugins, PluginSearch.Backend found) {
       this.plugins = plugins;
       this.found = found;
     }
@@ -167,19 +146,53 @@ public final class PluginRuntime implements AutoCloseable {
     }
   }
 
-  /** A use of a backend, to be closed. */
+  @Override
+  public Optional<Path> find(Model model) {
+    return search.find(model).map(PluginSearch.Backend::library);
+  }
+
+  @Override
+  public String missing(Model model) {
+    return search.missing(model);
+  }
+
+  @Override
+  public Load load(Model model, Map<String, String> process, UnaryOperator<String> completed) {
+    PluginSearch.Backend found =
+        search
+            .find(model)
+            .orElseThrow(() ->
+                new NereidException(
+                    StatusCode.NOT_FOUND,
+                    "unable to find the plug-in for backend '%s' of model '%s': %s"
+                        .formatted(model.backend(), model.name(), search.missing(model))));
+    return new TritonLoad(this, found, process, completed);
+  }
+
+  /** A use of a backend, to be closed; the backend's library is loaded where that was not so. */
   Lease lease(PluginSearch.Backend found) {
     start();
+    Lease lease;
     synchronized (leases) {
-      Lease lease = leases.computeIfAbsent(found, made -> new Lease(this, made));
+      lease = leases.computeIfAbsent(found, made -> new Lease(this, made));
       lease.users++;
+    }
+    try {
+      lease.handle();
       return lease;
+    } catch (Throwable t) {
+      lease.close();
+      throw t;
     }
   }
 
   /** The settings of a backend: those for all backends, and over them its own. */
   Map<String, String> settings(String backend) {
-    Map<String, String> settings = new HashMap<>(defaults);
+    Map<String, String> settings = new HashMap<>();
+    settings.put("auto-complete-config", Boolean.toString(owner.options().autoComplete()));
+    settings.put("backend-directory", options.backendDirectory().toString());
+    settings.put("default-max-batch-size", Integer.toString(owner.options().defaultMaxBatchSize()));
+    settings.put("min-compute-capability", LEAST_CAPABILITY);
     settings.putAll(options.backends().getOrDefault("", Map.of()));
     settings.putAll(options.backends().getOrDefault(backend, Map.of()));
     settings.remove(PluginOptions.IMPLEMENTATION);
@@ -194,9 +207,9 @@ public final class PluginRuntime implements AutoCloseable {
         "isolation.triton", LibraryFiles.pluginLibrary(named).toString());
   }
 
-  /** The functions of plug-ins that run in processes of their own, in memory of the arena. */
-  BackendRecord isolatedTable(Arena arena) {
-    return runtime.use(handle -> BackendRecord.isolated(arena, handle, ISOLATED));
+  /** The host policies of the server by name. */
+  Map<String, HostPolicy> hostPolicies() {
+    return runtime.settings().hostPolicies();
   }
 
   /** The GPUs that plug-ins may use. */
@@ -230,21 +243,30 @@ public final class PluginRuntime implements AutoCloseable {
 
   // ---- Repository agents -----------------------------------------------------------------------
 
+  @Override
+  public Path agentLibrary(String name) {
+    return search.agent(name);
+  }
+
+  @Override
+  public Agent agent(ReadOptions.Agent agent, String model, String config, Path location) {
+    return agent(agent.name()).open(model, config, location, agent.parameters());
+  }
+
   /** A repository agent, which is open from when it is first needed until the runtime is closed. */
-  public synchronized PluginAgentHandle agent(String name) {
-    PluginAgentHandle agent = agents.get(name);
-    if (agent == null) {
-      Path library = search.agent(name);
-      start();
-      agent = PluginAgentHandle.open(name, library.toString());
-      agents.put(name, agent);
-    }
-    return agent;
+  private synchronized PluginAgentHandle agent(String name) {
+    return agents.computeIfAbsent(
+        name,
+        added -> {
+          Path library = search.agent(name);
+          start();
+          return PluginAgentHandle.open(name, library.toString());
+        });
   }
 
   // ---- Caches and figures ----------------------------------------------------------------------
 
-  /** Opens the response cache that the options name, before models are loaded. */
+  @Override
   public void openCache() {
     for (Map.Entry<String, Map<String, String>> wanted : options.caches().entrySet()) {
       Path library = search.cache(wanted.getKey());
@@ -258,17 +280,21 @@ public final class PluginRuntime implements AutoCloseable {
     }
   }
 
-  /** True if a plug-in keeps the responses. */
+  @Override
   public boolean hasCache() {
     return cache != null;
   }
 
-  /** The metrics that plug-ins made, in the text format of Prometheus; empty: none. */
+  @Override
   public String metrics() {
-    return isStarted() ? PluginLibrary.metrics() : "";
+    synchronized (this) {
+      if (!started) {
+        return "";
+      }
+    }
+    return PluginLibrary.metrics();
   }
 
-  /** Lets all of it go; the runtime is gone, or is left behind. */
   @Override
   public synchronized void close() {
     if (!started) {
@@ -281,7 +307,7 @@ public final class PluginRuntime implements AutoCloseable {
       cache.close();
     }
     PluginUpcalls.answer(null);
-    synchronized (PluginRuntime.class) {
+    synchronized (TritonPlugins.class) {
       active = null;
     }
   }

@@ -1,5 +1,6 @@
-package io.nereid.internal.backend;
+package io.nereid.triton;
 
+import io.nereid.internal.model.PluginRuntime;
 import io.nereid.model.PluginOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -15,7 +16,7 @@ import java.util.stream.Stream;
  * Finds plug-ins in the places where Triton looks for them. Any thread may call; every call looks
  * at the disk.
  */
-public final class PluginSearch {
+final class PluginSearch {
 
   private static final String PYTHON = "python";
 
@@ -25,36 +26,27 @@ public final class PluginSearch {
   private final PluginOptions options;
 
   /** A search in these directories. */
-  public PluginSearch(PluginOptions options) {
+  PluginSearch(PluginOptions options) {
     this.options = options;
   }
 
-  /**
-   * A model, as far as it matters for its backend.
-   *
-   * @param name its name
-   * @param directory its directory; empty: a program describes it
-   * @param runtime the library that its configuration names; empty: none
-   */
-  public record Model(
-      String name, String backend, Optional<Path> directory, long version, String runtime) {
+  /** The places where the backend of a model may be, in the order of the search. */
+  private List<Path> places(PluginRuntime.Model model) {
+    List<Path> places = new ArrayList<>();
+    model
+        .directory()
+        .ifPresent(own -> {
+          places.add(own.resolve(Long.toString(model.version())));
+          places.add(own);
+        });
+    places.add(options.backendDirectory().resolve(model.backend()));
+    return places;
+  }
 
-    /** The places where the model's backend may be, in the order of the search. */
-    private List<Path> places(Path backends) {
-      List<Path> places = new ArrayList<>();
-      directory.ifPresent(own -> {
-        places.add(own.resolve(Long.toString(version)));
-        places.add(own);
-      });
-      places.add(backends.resolve(backend));
-      return places;
-    }
-
-    private List<String> files() {
-      return runtime.isEmpty()
-          ? List.of("libtriton_" + backend + ".so", PYTHON_MODEL)
-          : List.of(runtime);
-    }
+  private static List<String> files(PluginRuntime.Model model) {
+    return model.runtime().isEmpty()
+        ? List.of("libtriton_" + model.backend() + ".so", PYTHON_MODEL)
+        : List.of(model.runtime());
   }
 
   /**
@@ -64,10 +56,10 @@ public final class PluginSearch {
    * @param library the shared library to load
    * @param settings the name under which its settings are given
    */
-  public record Backend(String name, Path directory, Path library, String settings) {}
+  record Backend(String name, Path directory, Path library, String settings) {}
 
   /** The backend of a model; empty: there is none. */
-  public Optional<Backend> find(Model model) {
+  Optional<Backend> find(PluginRuntime.Model model) {
     String runtime = model.runtime();
     if (runtime.contains("/")) {
       throw new NereidException(
@@ -75,10 +67,9 @@ public final class PluginSearch {
           "expected runtime of model '%s' to be the name of a file, got '%s'"
               .formatted(model.name(), runtime));
     }
-    Path backends = options.backendDirectory();
-    String library = runtime.isEmpty() ? model.files().getFirst() : runtime;
+    String library = runtime.isEmpty() ? files(model).getFirst() : runtime;
     if (!library.equals(PYTHON_MODEL)) {
-      for (Path place : model.places(backends)) {
+      for (Path place : places(model)) {
         if (Files.isRegularFile(place.resolve(library))) {
           Path found = place.resolve(library);
           return Optional.of(new Backend(model.backend(), place, found, model.backend()));
@@ -92,7 +83,7 @@ public final class PluginSearch {
   }
 
   /** A backend in Python, which the Python backend runs. */
-  private Optional<Backend> pythonBased(Model model) {
+  private Optional<Backend> pythonBased(PluginRuntime.Model model) {
     Path backends = options.backendDirectory();
     Path own = backends.resolve(model.backend());
     if (!Files.isRegularFile(own.resolve(PYTHON_MODEL))) {
@@ -123,7 +114,7 @@ public final class PluginSearch {
   private static final String NO_STUB = "is not healthy";
 
   /** The failure of a load with what its operator has to know beyond its words. */
-  public static NereidException explained(NereidException failure, Backend backend) {
+  static NereidException explained(NereidException failure, Backend backend) {
     if (!backend.settings().equals(PYTHON) || !failure.getMessage().contains(NO_STUB)) {
       return failure;
     }
@@ -139,14 +130,14 @@ public final class PluginSearch {
   /**
    * The reason why a model's backend cannot be found, in words that follow a full stop or a colon.
    */
-  public String missing(Model model) {
+  String missing(PluginRuntime.Model model) {
     Path backends = options.backendDirectory();
     List<String> there = names(backends);
     String text =
         "there is no %s in %s; %s: --backend-directory names another"
             .formatted(
-                String.join(" nor ", model.files()),
-                String.join(", ", model.places(backends).stream().map(Path::toString).toList()),
+                String.join(" nor ", files(model)),
+                String.join(", ", places(model).stream().map(Path::toString).toList()),
                 Files.isDirectory(backends)
                     ? "the backend directory has " + (there.isEmpty() ? "none" : there)
                     : "there is no backend directory " + backends);
@@ -167,12 +158,12 @@ public final class PluginSearch {
   }
 
   /** The library of the response cache with this name. */
-  public Path cache(String name) {
+  Path cache(String name) {
     return library(options.cacheDirectory(), "libtritoncache_", name, "response cache");
   }
 
   /** The library of the repository agent with this name. */
-  public Path agent(String name) {
+  Path agent(String name) {
     return library(options.agentDirectory(), "libtritonrepoagent_", name, "repository agent");
   }
 

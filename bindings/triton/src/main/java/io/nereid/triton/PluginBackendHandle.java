@@ -1,42 +1,33 @@
-package io.nereid.internal.ffi;
+package io.nereid.triton;
 
-import static io.nereid.internal.ffi.Memory.offset;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.nereid.internal.config.PluginConfig;
+import io.nereid.internal.ffi.BackendRecord;
+import io.nereid.internal.ffi.ModelOptionsRecord;
+import io.nereid.internal.ffi.NativeCalls;
+import io.nereid.model.InstanceGroup.Kind;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.StructLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /** An {@code nrt_backend}: a backend that is a plug-in. Its owner closes it after its models. */
-public final class PluginBackendHandle {
+final class PluginBackendHandle {
 
-  /**
-   * A group of instances that a backend prefers.
-   *
-   * @param kind the number that Triton has for the kind
-   * @param count how many; 0: any number
-   */
-  public record PreferredGroup(int kind, long count) {}
+  /** Triton's plug-ins number the kinds in this order. */
+  private static final Kind[] KINDS = {Kind.AUTO, Kind.CPU, Kind.GPU, Kind.MODEL};
 
   private static final int MOST_GROUPS = 8;
 
+  /** The longs of an {@code nrt_backend_info}: four ints, the kinds, and the counts of groups. */
+  private static final int INFO_LONGS = 14;
+
   /** The time that closing waits for inferences that the backend began. */
   private static final long PATIENCE_NS = Duration.ofSeconds(30).toNanos();
-
-  private static final StructLayout INFO =
-      Memory.struct(
-          "int struct_size, parallel_instance_loading, preferred_group_count, reserved; "
-              + "int["
-              + MOST_GROUPS
-              + "] preferred_kind; "
-              + "long["
-              + MOST_GROUPS
-              + "] preferred_instances");
 
   private final long address;
 
@@ -50,7 +41,7 @@ public final class PluginBackendHandle {
    * @param directory the backend's own
    * @param config its settings
    */
-  public static PluginBackendHandle open(
+  static PluginBackendHandle open(
       String name, String directory, String library, Map<String, String> config) {
     return new PluginBackendHandle(
         NativeCalls.make((arena, out, error) ->
@@ -59,14 +50,14 @@ public final class PluginBackendHandle {
                     PluginLibrary.string(arena, name),
                     PluginLibrary.string(arena, directory),
                     PluginLibrary.string(arena, library),
-                    ModelOptionsRecord.parameters(arena, config),
+                    ModelOptionsRecord.parameters(arena, config).address(),
                     config.size(),
                     out,
                     error)));
   }
 
   /** The record by which the core knows the backend, in memory of the arena. */
-  public BackendRecord table(Arena arena) {
+  BackendRecord table(Arena arena) {
     BackendRecord table = BackendRecord.empty(arena);
     NativeCalls.run(() -> {
       PluginLibrary.Functions.BACKEND_TABLE.invokeExact(address, table.address());
@@ -75,26 +66,25 @@ public final class PluginBackendHandle {
   }
 
   /** The groups that it prefers for models whose configurations leave them open. */
-  public List<PreferredGroup> preferredGroups() {
+  List<PluginConfig.Preferred> preferredGroups() {
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment info = Memory.sized(arena, INFO);
+      MemorySegment info = arena.allocate(JAVA_LONG, INFO_LONGS);
+      info.set(JAVA_INT, 0, (int) info.byteSize());
       NativeCalls.run(() -> {
         PluginLibrary.Functions.BACKEND_INFO_READ.invokeExact(address, info.address());
       });
-      List<PreferredGroup> groups = new ArrayList<>();
-      int count = Math.min(MOST_GROUPS, info.get(JAVA_INT, offset(INFO, "preferred_group_count")));
+      List<PluginConfig.Preferred> groups = new ArrayList<>();
+      int count = Math.min(MOST_GROUPS, info.getAtIndex(JAVA_INT, 2));
       for (int i = 0; i < count; i++) {
-        groups.add(
-            new PreferredGroup(
-                info.get(JAVA_INT, offset(INFO, "preferred_kind") + (long) i * Integer.BYTES),
-                info.get(JAVA_LONG, offset(INFO, "preferred_instances") + (long) i * Long.BYTES)));
+        Kind kind = KINDS[info.getAtIndex(JAVA_INT, 4 + i)];
+        groups.add(new PluginConfig.Preferred(kind, info.getAtIndex(JAVA_LONG, 6 + i)));
       }
       return groups;
     }
   }
 
   /** Lets it end, and unloads its library. */
-  public void close() {
+  void close() {
     NativeCalls.run(() -> {
       PluginLibrary.Functions.BACKEND_CLOSE.invokeExact(address, PATIENCE_NS);
     });
