@@ -29,7 +29,7 @@ import java.util.stream.Stream;
  * CONNECTIONS}, with the class path of the tests. In the end nothing may be left: no buffer, no
  * connection, no memory that grew.
  */
-final class HttpSoak implements AutoCloseable {
+final class HttpSoak extends Soak implements AutoCloseable {
 
   /** Until then the JVM compiles, and its heap takes its size. */
   private static final double WARM_UP = 0.25;
@@ -43,22 +43,15 @@ final class HttpSoak implements AutoCloseable {
   /** A shorter run says nothing about memory. */
   private static final int LEAST_SECONDS_FOR_GROWTH = 120;
 
-  private static final int MOST_TOLD = 10;
-
   private final Process process;
   private final int port;
   private final int metricsPort;
-  private final LongAdder answered = new LongAdder();
-  private final LongAdder brokenOff = new LongAdder();
-  private final LongAdder reloads = new LongAdder();
+  final LongAdder brokenOff = new LongAdder();
   private final Map<SoakAttacker, LongAdder> attacks = new LinkedHashMap<>();
   private final Set<String> socketsBefore;
-  private final List<String> unexpected = new ArrayList<>();
   private final List<Long> rssKib = new ArrayList<>(); // one each second
   private final List<Long> heapKib = new ArrayList<>(); // what is used, each ten seconds at most
-
-  /** How it ended: the figures, and what is wrong with them. */
-  record Verdict(String figures, List<String> faults) {}
+  private long deadlineNs;
 
   private HttpSoak(Process process, int port, int grpcPort, int metricsPort) throws IOException {
     this.process = process;
@@ -88,10 +81,7 @@ final class HttpSoak implements AutoCloseable {
     try (HttpSoak soak = start()) {
       verdict = soak.run(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
     }
-    System.out.println(verdict.figures());
-    verdict.faults().forEach(fault -> System.out.println("FAULT: " + fault));
-    System.out.println(verdict.faults().isEmpty() ? "Passed" : "Failed");
-    System.exit(verdict.faults().isEmpty() ? 0 : 1);
+    verdict.exit();
   }
 
   /** Starts a server with the bundled models, which may be loaded again. */
@@ -148,21 +138,15 @@ final class HttpSoak implements AutoCloseable {
   /** Runs it; once. */
   Verdict run(int seconds, int connections) throws Exception {
     long startNs = System.nanoTime();
-    long deadlineNs = startNs + TimeUnit.SECONDS.toNanos(seconds);
-    List<Thread> threads = new ArrayList<>();
+    deadlineNs = startNs + TimeUnit.SECONDS.toNanos(seconds);
     for (int i = 0; i < connections; i++) {
-      SoakClient client = new SoakClient(port, i, answered, brokenOff, this::unexpected);
-      threads.add(
-          Thread.ofPlatform()
-              .start(() -> {
-                while (System.nanoTime() < deadlineNs) {
-                  client.converse(deadlineNs);
-                }
-              }));
+      start("client " + i, new HttpSoakClient(port, i, this), this::goesOn);
     }
-    threads.add(Thread.ofPlatform().start(() -> reload(deadlineNs)));
-    attacks.forEach((attacker, count) ->
-        threads.add(Thread.ofPlatform().start(() -> attack(attacker, count, deadlineNs))));
+    start("reload", this::reload, this::goesOn);
+    attacks.forEach((attacker, count) -> {
+      Random random = new Random(attacker.name().hashCode());
+      start(attacker.name(), () -> attack(attacker, random, count), this::goesOn);
+    });
     for (int second = 1; second <= seconds; second++) {
       TimeUnit.NANOSECONDS.sleep(startNs + TimeUnit.SECONDS.toNanos(second) - System.nanoTime());
       rssKib.add(rssKib());
@@ -178,9 +162,7 @@ final class HttpSoak implements AutoCloseable {
             rssKib.getLast() >> 10);
       }
     }
-    for (Thread thread : threads) {
-      thread.join();
-    }
+    join();
     return verdict(seconds);
   }
 
@@ -196,51 +178,29 @@ final class HttpSoak implements AutoCloseable {
   }
 
   /** Loads the model that most requests are for again and again, while they are served. */
-  private void reload(long deadlineNs) {
-    while (System.nanoTime() < deadlineNs) {
-      try (RawClient client = new RawClient(port)) {
-        client.post("/v2/repository/models/identity_fp32/load", "").expect(200);
-        reloads.increment();
-        TimeUnit.SECONDS.sleep(1);
-      } catch (IOException | AssertionError e) {
-        unexpected("reload: " + e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return;
-      }
+  private void reload() throws IOException, InterruptedException {
+    try (RawClient client = new RawClient(port)) {
+      client.post("/v2/repository/models/identity_fp32/load", "").expect(200);
+      reloads.increment();
+      TimeUnit.SECONDS.sleep(1);
     }
   }
 
-  private void attack(SoakAttacker attacker, LongAdder count, long deadlineNs) {
-    Random random = new Random(attacker.name().hashCode());
-    while (System.nanoTime() < deadlineNs) {
-      try {
-        attacker.attack(random);
-        count.increment();
-        Thread.sleep(attacker.pauseMs());
-      } catch (IOException | RuntimeException | AssertionError e) {
-        unexpected(attacker.name() + ": " + e);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return;
-      }
-    }
+  private static void attack(SoakAttacker attacker, Random random, LongAdder count)
+      throws IOException, InterruptedException {
+    attacker.attack(random);
+    count.increment();
+    Thread.sleep(attacker.pauseMs());
+  }
+
+  /** Tells clients whether the time is not over. */
+  boolean goesOn() {
+    return System.nanoTime() - deadlineNs < 0;
   }
 
   /** How often each kind of harm was done. */
   List<Long> attacks() {
     return attacks.values().stream().map(LongAdder::sum).toList();
-  }
-
-  /** Requests that got their answer. */
-  long answered() {
-    return answered.sum();
-  }
-
-  private synchronized void unexpected(String what) {
-    if (unexpected.size() < MOST_TOLD) {
-      unexpected.add(what);
-    }
   }
 
   private long rssKib() throws IOException {
@@ -253,7 +213,7 @@ final class HttpSoak implements AutoCloseable {
   }
 
   private Verdict verdict(int seconds) throws IOException {
-    List<String> faults = new ArrayList<>(unexpected);
+    List<String> faults = new ArrayList<>(faults());
     long buffers = settled("nereid_pool_buffers");
     long bytes = settled("nv_pinned_memory_pool_used_bytes");
     long open = settled("nereid_connections{protocol=\"http\"}");

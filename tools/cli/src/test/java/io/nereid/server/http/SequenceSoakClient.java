@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
  * A client of a {@link SequenceSoak}: one sequence after the other, of which it knows every sum. It
  * cancels requests and goes on, or leaves for good. Not for several threads.
  */
-final class SequenceSoakClient {
+final class SequenceSoakClient implements SoakClient {
 
   private static final int MAX_LENGTH = 40;
   private static final int REQUESTS_FOR_A_CANCEL = 60;
@@ -64,10 +64,11 @@ final class SequenceSoakClient {
   }
 
   /** A sequence from its first request to its last, if it has one. */
-  void converse(long number) {
+  @Override
+  public void converse() throws IOException {
     client = random.nextBoolean() ? http : grpc;
     model = models.get(random.nextInt(models.size()));
-    id = number;
+    id = soak.begin();
     isNamed = random.nextInt(4) == 0;
     sum = 0;
     pending = 0;
@@ -100,12 +101,12 @@ final class SequenceSoakClient {
   }
 
   /** Breaks a request off; whether the server has added its value, a later answer tells. */
-  private boolean cancel(long value) {
+  private boolean cancel(long value) throws IOException {
     return client == http ? hangUp(value) : cancelCall(value);
   }
 
   /** On a connection of its own, which ends before the answer is read. */
-  private boolean hangUp(long value) {
+  private boolean hangUp(long value) throws IOException {
     try (RawClient connection = new RawClient(httpPort)) {
       String body =
           "{\"parameters\":{\"sequence_id\":"
@@ -116,9 +117,6 @@ final class SequenceSoakClient {
       byte[] bytes = body.getBytes(StandardCharsets.US_ASCII);
       connection.send(RawClient.request("/v2/models/" + model + "/infer", "", bytes));
       LockSupport.parkNanos(random.nextInt(MAX_CANCEL_DELAY_NS));
-    } catch (IOException e) {
-      soak.fault(name() + ": " + e);
-      return false;
     }
     pending = value;
     soak.cancelled.increment();

@@ -14,7 +14,6 @@ import io.nereid.statistics.SequenceStatistics;
 import io.nereid.types.DataType;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -29,9 +28,9 @@ import java.util.function.BooleanSupplier;
  * SequenceSoak SECONDS CLIENTS}, with the class path of the tests. Every answer is the sum of what
  * its sequence sent, and in the end no sequence and no buffer is left.
  */
-final class SequenceSoak {
+final class SequenceSoak extends Soak {
 
-  private static final Path MODEL = Path.of("../native/test/models/accumulate.onnx");
+  private static final Path MODEL = Path.of("../../native/test/models/accumulate.onnx");
 
   /** After which the server gives up a sequence whose client has left. */
   private static final Duration IDLE = Duration.ofSeconds(2);
@@ -41,51 +40,35 @@ final class SequenceSoak {
 
   private static final int INSTANCES = 2;
   private static final int SEQUENCES_BETWEEN_LOADS = 100;
-  private static final int MOST_TOLD = 10;
 
   private static final Map<String, SequenceBatching> STRATEGIES =
       Map.of("direct", SequenceBatching.direct(), "oldest", SequenceBatching.oldest(2 * ROWS));
 
-  final LongAdder answered = new LongAdder();
   final LongAdder ended = new LongAdder();
   final LongAdder cancelled = new LongAdder();
   final LongAdder takenAlong = new LongAdder();
   final LongAdder left = new LongAdder();
   final LongAdder idled = new LongAdder();
-  private final LongAdder reloads = new LongAdder();
   private final AtomicLong begun = new AtomicLong();
-  private final List<String> faults = new ArrayList<>();
-
-  /** How it ended: the figures, and what is wrong with them. */
-  record Verdict(String figures, List<String> faults) {}
 
   public static void main(String[] args) throws Exception {
     if (args.length != 2) {
       throw new IllegalArgumentException("expected SECONDS CLIENTS");
     }
-    int seconds = Integer.parseInt(args[0]);
-    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-    Verdict verdict =
-        new SequenceSoak().run(Integer.parseInt(args[1]), () -> System.nanoTime() - deadlineNs < 0);
-    System.out.println(seconds + " s: " + verdict.figures());
-    verdict.faults().forEach(fault -> System.out.println("FAULT: " + fault));
-    System.out.println(verdict.faults().isEmpty() ? "Passed" : "Failed");
-    System.exit(verdict.faults().isEmpty() ? 0 : 1);
+    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(Integer.parseInt(args[0]));
+    new SequenceSoak()
+        .run(Integer.parseInt(args[1]), () -> System.nanoTime() - deadlineNs < 0)
+        .exit();
+  }
+
+  /** Begins a sequence, and returns its number. */
+  long begin() {
+    return begun.incrementAndGet();
   }
 
   /** How many sequences have begun. */
   long begun() {
     return begun.get();
-  }
-
-  long reloads() {
-    return reloads.sum();
-  }
-
-  synchronized void fault(String what) {
-    if (faults.size() < MOST_TOLD) {
-      faults.add(what);
-    }
   }
 
   private static ModelSpec model(String name) {
@@ -118,46 +101,28 @@ final class SequenceSoak {
       String grpc = "grpc://localhost:" + server.grpcPort().orElseThrow();
       try (InferenceClient one = InferenceClient.connect(http, patient);
           InferenceClient other = InferenceClient.connect(grpc, patient)) {
-        List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
           SequenceSoakClient client =
               new SequenceSoakClient(
                   server.httpPort(), one, other, List.copyOf(STRATEGIES.keySet()), IDLE, this, i);
-          threads.add(start("client " + i, () -> converse(client, goesOn)));
+          start("client " + i, client, goesOn);
         }
         for (String name : STRATEGIES.keySet()) {
-          threads.add(start("reload " + name, () -> reload(server, name, goesOn)));
+          start("reload " + name, () -> reload(server, name, goesOn), goesOn);
         }
-        for (Thread thread : threads) {
-          thread.join();
-        }
+        join();
       }
       return verdict(server);
     }
   }
 
-  private Thread start(String name, Runnable run) {
-    return Thread.ofVirtual()
-        .name(name)
-        .uncaughtExceptionHandler((thread, e) -> fault(name + ": " + e))
-        .start(run);
-  }
-
-  private void converse(SequenceSoakClient client, BooleanSupplier goesOn) {
-    while (goesOn.getAsBoolean()) {
-      client.converse(begun.incrementAndGet());
-    }
-  }
-
   /** Loads a model anew, which ends when the sequences of the load before have. */
   private void reload(NereidServer server, String name, BooleanSupplier goesOn) {
-    while (goesOn.getAsBoolean()) {
-      server.nereid().load(model(name));
-      reloads.increment();
-      long next = begun.get() + SEQUENCES_BETWEEN_LOADS;
-      while (begun.get() < next && goesOn.getAsBoolean()) {
-        LockSupport.parkNanos(1_000_000);
-      }
+    server.nereid().load(model(name));
+    reloads.increment();
+    long next = begun.get() + SEQUENCES_BETWEEN_LOADS;
+    while (begun.get() < next && goesOn.getAsBoolean()) {
+      LockSupport.parkNanos(1_000_000);
     }
   }
 
@@ -186,7 +151,7 @@ final class SequenceSoak {
       STRATEGIES.keySet().forEach(name -> fault(name + ": " + sequences(server, name)));
       fault(server.nereid().poolStatistics().toString());
     }
-    return new Verdict(figures, List.copyOf(faults));
+    return new Verdict(figures, faults());
   }
 
   private static SequenceStatistics sequences(NereidServer server, String name) {
