@@ -16,6 +16,7 @@ import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
@@ -60,6 +61,12 @@ class EnsembleStreamTest extends RuntimeTest {
   @TempDir Path directory;
 
   private final CountdownBackend countdown = new CountdownBackend();
+
+  /** A stream that nobody reads takes all of the time for draining. */
+  @Override
+  NereidOptions.Builder options() {
+    return super.options().drainTimeout(Duration.ofSeconds(1));
+  }
 
   /** Adds a number to all elements. */
   private static Backend adding(int number) {

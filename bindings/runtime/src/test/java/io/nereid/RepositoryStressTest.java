@@ -82,7 +82,7 @@ class RepositoryStressTest {
   }
 
   @Test
-  @Tag("slow")
+  @Tag("endure")
   void theSameForHalfAMinute() throws Exception {
     chaos(Duration.ofSeconds(30));
   }

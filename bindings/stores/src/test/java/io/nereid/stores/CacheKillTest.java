@@ -51,6 +51,7 @@ class CacheKillTest {
   private Process fetcher(String url) throws Exception {
     return new ProcessBuilder(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
             "-cp",
             System.getProperty("java.class.path"),
             Fetcher.class.getName(),

@@ -66,6 +66,7 @@ class OtherStoresTest {
     Process mock =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
                 "-jar",
                 "target/test-servers/s3mock.jar",
                 "--server.port=0",

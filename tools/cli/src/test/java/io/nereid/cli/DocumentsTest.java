@@ -53,6 +53,8 @@ class DocumentsTest {
           "./dev simulate",
           "./dev simulate faults");
 
+  private static final CommandLine MAIN = Main.commandLine();
+
   /** Goes into the tarballs, at their top. */
   private static final Path SHIPPED = Path.of("dist/README.md");
 
@@ -286,9 +288,8 @@ class DocumentsTest {
 
   private static boolean isKnown(Command command) {
     String name = command.words().getFirst();
-    CommandLine main = Main.commandLine();
-    CommandLine first = name.startsWith("-") ? main : main.getSubcommands().get(name);
-    boolean nested = first != null && first != main && !first.getSubcommands().isEmpty();
+    CommandLine first = name.startsWith("-") ? MAIN : MAIN.getSubcommands().get(name);
+    boolean nested = first != null && first != MAIN && !first.getSubcommands().isEmpty();
     CommandLine sub = nested ? first.getSubcommands().get(command.words().get(1)) : first;
     return sub != null
         && options(command).stream()

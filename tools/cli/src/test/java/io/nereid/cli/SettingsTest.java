@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -66,11 +67,12 @@ class SettingsTest {
   void everyOptionCanBeSetFromEverywhere() {
     assertTrue(options().size() > 20, options().toString());
     SettingsRun nothing = new SettingsRun(Map.of());
+    Map<Class<?>, String> last = new HashMap<>(); // that suited an option of a type
     for (OptionSpec option : options()) {
       String flag = option.longestName();
       String standard = nothing.value(flag);
       String value =
-          CANDIDATES.stream()
+          Stream.concat(Stream.ofNullable(last.get(option.type())), CANDIDATES.stream())
               .filter(candidate -> {
                 SettingsRun run = new SettingsRun(Map.of(), flag + "=" + candidate);
                 return run.exitCode() == 0 && !run.value(flag).equals(standard);
@@ -81,6 +83,7 @@ class SettingsTest {
         value = file("").toString();
       }
       assertNotEquals(null, value, "none of the candidates suits " + flag);
+      last.put(option.type(), value);
       String expected = new SettingsRun(Map.of(), flag + "=" + value).value(flag);
       for (String name : option.names()) {
         String variable = Settings.variable(name.substring(2));

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("slow")
 class FuzzTest {
 
-  private static final int SECONDS = 4;
+  private static final int SECONDS = 2;
 
   @ParameterizedTest
   @EnumSource(FuzzRun.Target.class)
