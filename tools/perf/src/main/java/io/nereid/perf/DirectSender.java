@@ -6,20 +6,20 @@ import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
-/** Sends recorded requests to a runtime of this process, without a wire. */
+/** Sends requests to a runtime of this process, without a wire. */
 final class DirectSender extends Sender {
 
-  private final Function<RecordedCall, CompletionStage<?>> runtime;
   private final SendingRun run;
+  private final Runnable request;
   private RecordedCall call;
 
-  private DirectSender(
-      int index, Function<RecordedCall, CompletionStage<?>> runtime, SendingRun run) {
-    super(index, new Tally(), null);
-    this.runtime = runtime;
+  private DirectSender(int index, Function<DirectSender, Runnable> requests, SendingRun run) {
+    super(index, new Tally(), new Requests.Position(index, null));
     this.run = run;
+    request = requests.apply(this);
   }
 
   void take(RecordedCall next) {
@@ -34,13 +34,14 @@ final class DirectSender extends Sender {
   @Override
   void send() {
     try {
-      runtime.apply(call).whenComplete((answer, failure) -> ended(failure));
-    } catch (NereidException e) {
+      request.run();
+    } catch (RuntimeException e) {
       ended(e);
     }
   }
 
-  private void ended(Throwable failure) {
+  /** Ends the request, with null if it was answered. */
+  void ended(Throwable failure) {
     if (failure == null) {
       run.succeeded(this, System.nanoTime());
       return;
@@ -48,22 +49,33 @@ final class DirectSender extends Sender {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     StatusCode code = cause instanceof NereidException known ? known.code() : StatusCode.INTERNAL;
     run.failed(this, code.name(), cause.getMessage());
-    run.ready(this, System.nanoTime());
+    // A request that fails while it is sent would send the next one from within itself.
+    OPENERS.execute(() -> run.ready(this, System.nanoTime()));
   }
 
   @Override
   void close() {}
 
-  /** Makes as many as are wanted. */
-  record Senders(Function<RecordedCall, CompletionStage<?>> runtime) implements LoadRun.Senders {
-    @Override
-    public Sender open(int index, SendingRun run) {
-      return new DirectSender(index, runtime, run);
+  /** Makes as many as are wanted, each with the action that sends its requests. */
+  record Senders(Function<DirectSender, Runnable> requests, List<Tally> tallies)
+      implements LoadRun.Senders {
+
+    Senders(Function<DirectSender, Runnable> requests) {
+      this(requests, new CopyOnWriteArrayList<>());
+    }
+
+    /** Makes senders of recorded requests. */
+    static Senders recorded(Function<RecordedCall, CompletionStage<?>> runtime) {
+      return new Senders(sender ->
+          () ->
+              runtime.apply(sender.call).whenComplete((answer, failure) -> sender.ended(failure)));
     }
 
     @Override
-    public List<Tally> tallies() {
-      return List.of();
+    public Sender open(int index, SendingRun run) {
+      DirectSender sender = new DirectSender(index, requests, run);
+      tallies.add(sender.tally());
+      return sender;
     }
 
     @Override

@@ -3,17 +3,21 @@ package io.nereid.perf;
 import io.nereid.perf.RequestPlan.TensorForm;
 import io.nereid.perf.Target.Protocol;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.HdrHistogram.Histogram;
 
 /**
- * Asks one model over HTTP in a closed loop, for a program that watches it: binary tensors, no
- * windows and no search. One thread at a time starts it, reads its figures and closes it.
+ * Asks one model in a closed loop, for a program that watches it, without windows or a search: over
+ * HTTP with binary tensors, or in this process. One thread at a time starts it, reads its figures
+ * and closes it.
  */
 public final class LoadTest implements AutoCloseable {
 
@@ -86,6 +90,22 @@ public final class LoadTest implements AutoCloseable {
     }
   }
 
+  /**
+   * Begins to ask a runtime of this process.
+   *
+   * @param callers makes what sends a request and returns before the answer. The sender is handed
+   *     what it tells of each answer, on any thread: null, or the failure
+   */
+  public static LoadTest start(int concurrency, Function<Consumer<Throwable>, Runnable> callers) {
+    DirectSender.Senders senders = new DirectSender.Senders(one -> callers.apply(one::ended));
+    try {
+      return new LoadTest(
+          LoadRun.start(senders, Requests.none(), LoadLevel.closed(concurrency), SEED));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // nothing is connected
+    }
+  }
+
   /** Throws where one of the shapes is not written as {@link #start} takes them. */
   public static void checkShapes(List<String> given) {
     DataArguments.shapes(given);
@@ -128,6 +148,11 @@ public final class LoadTest implements AutoCloseable {
   /** Says why the first request failed that did. */
   public Optional<String> firstError() {
     return Optional.ofNullable(run.firstError());
+  }
+
+  /** The number of requests that were sent and not answered. */
+  public long outstanding() {
+    return run.outstanding();
   }
 
   /** Sends nothing more, and waits a while for what is under way. */

@@ -83,7 +83,7 @@ public final class Replay {
       Options options, Function<RecordedCall, CompletionStage<?>> runtime, String where)
       throws IOException, InterruptedException {
     try (RecordedRequests requests = RecordedRequests.open(options.directory(), options.models())) {
-      Opening senders = () -> new DirectSender.Senders(runtime);
+      Opening senders = () -> DirectSender.Senders.recorded(runtime);
       return send(options, requests, senders, arrival -> null, where);
     }
   }

@@ -52,6 +52,11 @@ final class Requests {
     return new Requests(steps, data, sequences);
   }
 
+  /** For senders that know themselves what they send. */
+  static Requests none() {
+    return new Requests(new Encoded[0][], new InputData(List.of(), false), null);
+  }
+
   private static Encoded encode(
       RequestPlan plan,
       InputData.Step step,
@@ -105,6 +110,9 @@ final class Requests {
 
   /** Gives the sender its next request; {@code last} ends its sequence. */
   void next(Sender sender, boolean last) {
+    if (steps.length == 0) {
+      return;
+    }
     Position at = sender.position();
     int place = sender.index() % steps[0].length;
     if (sequences == null) {

@@ -2,41 +2,22 @@ package io.nereid.benchmarks.peers;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.nereid.benchmarks.peers.Plan.Case;
+import io.nereid.perf.LoadTest;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLongArray;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
-/** Keeps a number of requests in flight and counts the answers. */
-final class Load {
-
-  /** So far apart that two counters never share a cache line. */
-  private static final int STRIDE = 16;
+/** Measures the answers to the requests that a {@link LoadTest} keeps in flight. */
+record Load(Case load, LoadTest test) {
 
   private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration STEP = Duration.ofMillis(20);
 
   private static final OperatingSystemMXBean SYSTEM =
       ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-
-  private final Peer peer;
-  private final Case load;
-  private final AtomicLongArray counts;
-  private final CountDownLatch running;
-  private final AtomicReference<Throwable> failure = new AtomicReference<>();
-  private final List<Peer.Caller> callers = new ArrayList<>();
-  private volatile boolean stopped;
-
-  private Load(Peer peer, Case load) {
-    this.peer = peer;
-    this.load = load;
-    counts = new AtomicLongArray((load.inFlight() + 1) * STRIDE);
-    running = new CountDownLatch(load.inFlight());
-  }
 
   /**
    * The measurement of one case in a fork.
@@ -59,73 +40,29 @@ final class Load {
 
   /** Loads until {@code warmUp} of processor time is spent, and then measures. */
   static Result run(Peer peer, Case load, Duration warmUp, Duration measured) {
-    return new Load(peer, load).run(warmUp, measured);
-  }
-
-  private Result run(Duration warmUp, Duration measured) {
-    try {
-      for (int i = 1; i <= load.inFlight(); i++) {
-        start(i);
-      }
-      spend(warmUp);
-      Result seen = measure(measured);
-      stop();
-      return seen;
-    } finally {
-      stopped = true;
-      // After a failure requests may be under way still: the process ends with them.
-      if (running.getCount() == 0) {
-        callers.forEach(Peer.Caller::close);
-      }
+    List<Peer.Caller> callers = new ArrayList<>();
+    Result seen;
+    LoadTest test =
+        LoadTest.start(
+            load.inFlight(),
+            answered -> {
+              Peer.Caller caller =
+                  load.callbacks() ? peer.calling(answered) : new Waiting(peer.waiting(), answered);
+              callers.add(caller);
+              return caller::send;
+            });
+    try (test) {
+      Load one = new Load(load, test);
+      one.spend(warmUp);
+      seen = one.measure(measured);
     }
-  }
-
-  private void start(int index) {
-    if (load.callbacks()) {
-      Peer.Caller[] caller = new Peer.Caller[1];
-      caller[0] =
-          peer.calling(
-              new Peer.Answers() {
-                @Override
-                public void answered() {
-                  count(index);
-                  if (stopped) {
-                    running.countDown();
-                    return;
-                  }
-                  try {
-                    caller[0].send();
-                  } catch (Throwable t) { // whatever it is, the run must end and say so
-                    failed(t);
-                  }
-                }
-
-                @Override
-                public void failed(Throwable cause) {
-                  fail(cause);
-                  running.countDown();
-                }
-              });
-      callers.add(caller[0]);
-      caller[0].send();
-      return;
+    // After a failure requests may be under way still: the process ends with them.
+    if (test.outstanding() > 0) {
+      throw new IllegalStateException(
+          "%s: %d requests were not answered in the end".formatted(load.id(), test.outstanding()));
     }
-    Peer.Caller caller = peer.waiting();
-    callers.add(caller);
-    Thread.ofVirtual()
-        .name("caller-" + index)
-        .start(() -> {
-          try {
-            while (!stopped) {
-              caller.send();
-              count(index);
-            }
-          } catch (Throwable t) { // whatever it is, the run must end and say so
-            fail(t);
-          } finally {
-            running.countDown();
-          }
-        });
+    callers.forEach(Peer.Caller::close);
+    return seen;
   }
 
   /**
@@ -143,15 +80,16 @@ final class Load {
 
   /** At least as long as said, and until there was an answer. */
   private Result measure(Duration atLeast) {
-    long before = total();
+    test.next();
     long startCpuNs = SYSTEM.getProcessCpuTime();
     long startNs = System.nanoTime();
+    long requests = 0;
     do {
       pause(atLeast);
-    } while (total() == before && System.nanoTime() - startNs < PATIENCE.toNanos());
+      requests += test.next().requests();
+    } while (requests == 0 && System.nanoTime() - startNs < PATIENCE.toNanos());
     long elapsedNs = System.nanoTime() - startNs;
     long cpuNs = SYSTEM.getProcessCpuTime() - startCpuNs;
-    long requests = total() - before;
     if (requests == 0) {
       throw new IllegalStateException(
           "%s: expected answers within %s, got none".formatted(load.id(), PATIENCE));
@@ -159,47 +97,56 @@ final class Load {
     return new Result(requests, elapsedNs, cpuNs, Question.answer(load.workload()));
   }
 
-  /** One writer a counter. */
-  private void count(int index) {
-    int at = index * STRIDE;
-    counts.setOpaque(at, counts.getPlain(at) + 1);
-  }
-
-  private long total() {
-    long total = 0;
-    for (int i = 1; i <= load.inFlight(); i++) {
-      total += counts.getOpaque(i * STRIDE);
-    }
-    return total;
-  }
-
-  private void fail(Throwable t) {
-    failure.compareAndSet(null, t);
-    stopped = true;
-  }
-
   private void pause(Duration time) {
-    try {
-      Thread.sleep(time);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException("interrupted while measuring " + load.id(), e);
-    }
-    Throwable t = failure.get();
-    if (t != null) {
-      throw new IllegalStateException(load.id() + " failed", t);
-    }
+    LockSupport.parkNanos(time.toNanos());
+    test.firstError()
+        .ifPresent(error -> {
+          throw new IllegalStateException(load.id() + " failed: " + error);
+        });
   }
 
-  private void stop() {
-    stopped = true;
-    try {
-      if (!running.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
-        throw new IllegalStateException(
-            "%s: %d requests were not answered within %s"
-                .formatted(load.id(), running.getCount(), PATIENCE));
+  /**
+   * A virtual thread that sends and waits. {@code answered} calls {@link #send} for the next
+   * request on that thread, which therefore only notes it.
+   */
+  private static final class Waiting implements Peer.Caller {
+
+    private final Peer.Caller caller;
+    private final Consumer<Throwable> answered;
+    private volatile Thread thread;
+    private boolean goesOn; // by the thread
+
+    Waiting(Peer.Caller caller, Consumer<Throwable> answered) {
+      this.caller = caller;
+      this.answered = answered;
+    }
+
+    @Override
+    public void send() {
+      if (Thread.currentThread() == thread) {
+        goesOn = true;
+      } else {
+        thread = Thread.ofVirtual().name("caller").unstarted(this::converse);
+        thread.start();
       }
-    } catch (InterruptedException e) {
-      throw new IllegalStateException("interrupted while stopping " + load.id(), e);
+    }
+
+    private void converse() {
+      do {
+        goesOn = false;
+        Throwable failure = null;
+        try {
+          caller.send();
+        } catch (Throwable t) { // whatever it is, the run must end and say so
+          failure = t;
+        }
+        answered.accept(failure);
+      } while (goesOn);
+    }
+
+    @Override
+    public void close() {
+      caller.close();
     }
   }
 }

@@ -13,6 +13,7 @@ import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Nereid with the identity model of a repository that Triton reads as well, or with an ONNX file
@@ -71,7 +72,7 @@ final class NereidPeer implements Peer {
   }
 
   @Override
-  public Caller calling(Answers answers) {
+  public Caller calling(Consumer<Throwable> answered) {
     Asked asked = new Asked();
     ResponseListener listener =
         new ResponseListener() {
@@ -80,15 +81,15 @@ final class NereidPeer implements Peer {
             try (response) {
               asked.check(response);
             } catch (RuntimeException e) {
-              answers.failed(e);
+              answered.accept(e);
               return;
             }
-            answers.answered();
+            answered.accept(null);
           }
 
           @Override
           public void onFailure(NereidException failure) {
-            answers.failed(failure);
+            answered.accept(failure);
           }
         };
     return () -> {

@@ -1,13 +1,19 @@
 package io.nereid.benchmarks.peers;
 
+import java.util.function.Consumer;
+
 /** A runtime with the model of one workload loaded. */
 interface Peer extends AutoCloseable {
 
   /** Makes what one thread sends a request with, and waits for the answer and checks it. */
   Caller waiting();
 
-  /** Makes what sends a request and returns before its answer, which is told to {@code answers}. */
-  default Caller calling(Answers answers) {
+  /**
+   * Makes a caller that returns before the answer. {@code answered} is told of each answer, on the
+   * thread that brings it: null if it is right, else the failure. It throws nothing, and the next
+   * request may be sent from within it.
+   */
+  default Caller calling(Consumer<Throwable> answered) {
     throw new UnsupportedOperationException(getClass().getSimpleName() + " has no callbacks");
   }
 
@@ -23,14 +29,5 @@ interface Peer extends AutoCloseable {
     /** Only after the last answer. */
     @Override
     default void close() {}
-  }
-
-  /** Is told of answers, on whichever thread brings them; it throws nothing. */
-  interface Answers {
-
-    /** The answer is there, and right. The next request may be sent from here. */
-    void answered();
-
-    void failed(Throwable failure);
   }
 }

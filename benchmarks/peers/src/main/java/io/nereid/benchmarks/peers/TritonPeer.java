@@ -12,6 +12,7 @@ import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 /**
  * Triton's core with the identity model, set up for speed: no metrics, no logs but errors, no rate
@@ -99,17 +100,17 @@ final class TritonPeer implements Peer {
   }
 
   @Override
-  public Caller calling(Answers answers) {
+  public Caller calling(Consumer<Throwable> answered) {
     Request[] request = new Request[1];
     request[0] =
         new Request(() -> {
           try {
             request[0].finish();
           } catch (RuntimeException e) {
-            answers.failed(e);
+            answered.accept(e);
             return;
           }
-          answers.answered();
+          answered.accept(null);
         });
     return request[0];
   }
