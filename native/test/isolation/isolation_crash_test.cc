@@ -13,7 +13,7 @@ namespace {
 // The rounds of each command; NEREID_ISOLATION_ROUNDS=200 makes a long run.
 int Rounds() {
   const char* const wanted = std::getenv("NEREID_ISOLATION_ROUNDS");
-  return wanted == nullptr ? 12 : std::atoi(wanted);
+  return wanted == nullptr ? 4 : std::atoi(wanted);
 }
 
 // Sanitizers take more address space than any limit leaves.
