@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.zip.DeflaterOutputStream;
 import java.util.zip.GZIPInputStream;
@@ -137,11 +138,11 @@ class CompressionTest {
     }
     byte[] blanks = new byte[100 << 20];
     Arrays.fill(blanks, (byte) ' ');
-    try (RawClient client = server.connect()) {
-      client.post(PATH, gzip, compress("gzip", blanks)).expect(413);
-    }
-    try (RawClient client = server.connect()) {
-      client.post("/v2/repository/index", gzip, compress("gzip", blanks)).expect(413);
+    byte[] json = compress("gzip", blanks);
+    for (String path : List.of(PATH, "/v2/repository/index")) {
+      try (RawClient client = server.connect()) {
+        client.post(path, gzip, json).expect(413);
+      }
     }
   }
 

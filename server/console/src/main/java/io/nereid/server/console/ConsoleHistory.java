@@ -19,16 +19,19 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Looks at the models every ten seconds, whether anybody looks at the console or not, and keeps
- * what it saw: a page that is opened after an incident shows it. A model takes 20 bytes a look, 7
- * KB an hour. One virtual thread looks, from the first to the last moment of the server; any thread
- * reads.
+ * Looks at the models every ten seconds, more often for a history of less than an hour, whether
+ * anybody looks at the console or not, and keeps what it saw: a page that is opened after an
+ * incident shows it. A model takes 20 bytes a look, 7 KB an hour. One virtual thread looks, from
+ * the first to the last moment of the server; any thread reads.
  */
 final class ConsoleHistory {
 
   private static final Logger LOGGER = System.getLogger(ConsoleHistory.class.getName());
 
-  private static final Duration STEP = Duration.ofSeconds(10);
+  private static final long LONGEST_STEP_S = 10;
+
+  /** The looks that are kept at least, as long as a second passes between two. */
+  private static final long LEAST_LOOKS = 360;
 
   /** The most points that a page is told, each the highest of its looks. */
   private static final int MOST_POINTS = 180;
@@ -69,6 +72,7 @@ final class ConsoleHistory {
 
   private final ServerState state;
   private final RecentTroubles troubles;
+  private final Duration step;
   private final int length;
   private final Thread thread;
 
@@ -87,7 +91,8 @@ final class ConsoleHistory {
   ConsoleHistory(ServerState state, RecentTroubles troubles, Duration kept) {
     this.state = state;
     this.troubles = troubles;
-    length = (int) kept.dividedBy(STEP);
+    step = Duration.ofSeconds(Math.clamp(kept.toSeconds() / LEAST_LOOKS, 1, LONGEST_STEP_S));
+    length = (int) kept.dividedBy(step);
     marks.add(new Mark(lastMs, "", "", "started", null));
     thread = Thread.ofVirtual().name("nrd-history").start(this::run);
   }
@@ -108,7 +113,7 @@ final class ConsoleHistory {
             LOGGER.log(Level.WARNING, "the console could not keep a look at the models", e);
           }
         }
-        Thread.sleep(STEP);
+        Thread.sleep(step);
       }
     } catch (InterruptedException e) {
       // It was closed.
@@ -231,15 +236,15 @@ final class ConsoleHistory {
       history.with(ModelHistory.NAMES[i], ConsoleJson.numbers(points(wanted, i, kept, each)));
     }
     return new ConsoleJson()
-        .with("step_s", STEP.toSeconds() * each)
+        .with("step_s", step.toSeconds() * each)
         .with("time_ms", lastMs)
-        .with("kept_s", STEP.toSeconds() * length)
+        .with("kept_s", step.toSeconds() * length)
         .with("history", history)
         .with(
             "marks",
             marks.stream()
                 .filter(mark -> name.isEmpty() || mark.model.isEmpty() || mark.model.equals(name))
-                .filter(mark -> lastMs - mark.timeMs <= STEP.toMillis() * length)
+                .filter(mark -> lastMs - mark.timeMs <= step.toMillis() * length)
                 .map(Mark::json)
                 .toList());
   }

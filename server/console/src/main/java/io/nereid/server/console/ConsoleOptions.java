@@ -10,7 +10,8 @@ import java.util.regex.Pattern;
  * Says where the console is served, and how much it keeps. Make others from {@link #DEFAULT}.
  *
  * @param path where its first page is; begins and ends with a slash
- * @param history how long it keeps what the models did, from a minute to a week
+ * @param history how long it keeps what the models did, from a minute to a week; it looks at them
+ *     every ten seconds, more often where this is less than an hour
  */
 public record ConsoleOptions(String path, Duration history) implements ConsoleProvider {
 
