@@ -13,6 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
 
 /**
  * A value that is made of files, and made anew when one of them changed. A caller that asks for the
@@ -49,8 +50,14 @@ public final class ReloadedFiles<T> {
   private final String what;
   private final List<Path> files;
   private final Loader<T> loader;
+  private final LongSupplier clockNs;
   private final AtomicBoolean checking = new AtomicBoolean();
-  private List<Stamp> stamps; // of whoever is checking
+
+  // Of whoever is checking: the files that the value is made of, and those that failed and were
+  // told.
+  private List<Stamp> stamps;
+  private List<Stamp> failed = List.of();
+
   private volatile long checkedNs;
   private volatile T value;
 
@@ -60,17 +67,24 @@ public final class ReloadedFiles<T> {
    * @param what names the value in the log
    */
   public ReloadedFiles(String what, List<Path> files, Loader<T> loader) throws IOException {
+    this(what, files, loader, System::nanoTime);
+  }
+
+  /** By a clock of the caller's. */
+  ReloadedFiles(String what, List<Path> files, Loader<T> loader, LongSupplier clockNs)
+      throws IOException {
+    this.clockNs = clockNs;
     this.what = what;
     this.files = List.copyOf(files);
     this.loader = loader;
     stamps = stamps();
     value = Objects.requireNonNull(loader.load());
-    checkedNs = System.nanoTime();
+    checkedNs = clockNs.getAsLong();
   }
 
   /** The value as of a second ago, or newer; an older one only while the files cannot be read. */
   public T current() {
-    if (System.nanoTime() - checkedNs > CHECK_NS && checking.compareAndSet(false, true)) {
+    if (clockNs.getAsLong() - checkedNs > CHECK_NS && checking.compareAndSet(false, true)) {
       CountDownLatch checked = new CountDownLatch(1);
       Runnable looking =
           () -> {
@@ -92,7 +106,7 @@ public final class ReloadedFiles<T> {
   }
 
   private void endCheck() {
-    checkedNs = System.nanoTime();
+    checkedNs = clockNs.getAsLong();
     checking.set(false);
   }
 
@@ -115,16 +129,20 @@ public final class ReloadedFiles<T> {
     if (now.equals(stamps)) {
       return;
     }
-    stamps = now;
     try {
       value = Objects.requireNonNull(loader.load());
+      stamps = now;
       LOGGER.log(Level.INFO, "{0}: loaded anew", what);
     } catch (IOException | RuntimeException e) {
-      LOGGER.log(
-          Level.WARNING,
-          "{0} changed and cannot be used, goes on as before: {1}",
-          what,
-          e.getMessage());
+      // They are read again at the next look: a call may have failed that will not the next time.
+      if (!now.equals(failed)) {
+        failed = now;
+        LOGGER.log(
+            Level.WARNING,
+            "{0} changed and cannot be used, goes on as before: {1}",
+            what,
+            e.getMessage());
+      }
     }
   }
 

@@ -10,6 +10,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -64,6 +66,33 @@ class ReloadedFilesTest {
       await(() -> value.current().equals("another"), "the value is still the old one");
     } finally {
       ended.countDown();
+    }
+  }
+
+  @Test
+  void aReadThatFailsOnceIsToldAndTriedAgain() throws Exception {
+    Path file = Files.writeString(directory.resolve("file"), "one");
+    AtomicLong nowNs = new AtomicLong();
+    AtomicInteger failures = new AtomicInteger();
+    ReloadedFiles<String> value =
+        new ReloadedFiles<>(
+            "the value",
+            List.of(file),
+            () -> {
+              if (failures.getAndDecrement() > 0) {
+                throw new IOException("Input/output error");
+              }
+              return Files.readString(file);
+            },
+            nowNs::get);
+    try (ForwardedLog log = new ForwardedLog(ReloadedFiles.class)) {
+      Files.writeString(file, "another");
+      failures.set(2);
+      for (String expected : List.of("one", "one", "another")) {
+        nowNs.addAndGet(2_000_000_000);
+        await(() -> value.current().equals(expected), "expected " + expected);
+      }
+      assertEquals(2, log.lines().size(), log.lines().toString());
     }
   }
 
