@@ -3,7 +3,9 @@
 
 # The orders of threads that Lincheck tries, in tests tagged endure.
 endure_orders() {
-  run_maven --no-transfer-progress --projects bindings/runtime --also-make -P '!native-tests' \
+  local modules
+  modules=$(grep -rl --include='*Test.java' '@Tag("endure")' bindings integrations server tools | sed 's|/src/.*||' | sort -u | paste -sd,)
+  run_maven --no-transfer-progress --projects "$modules" --also-make -P '!native-tests' \
     -Dgroups=endure -DexcludedGroups=gpu -Dsurefire.failIfNoSpecifiedTests=false test
 }
 

@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
  * Two threads with requests to one model, in the orders of their steps that Lincheck tries: it
  * decides before each access to shared memory which thread goes on. After an order it sets Java's
  * objects back, but not the core's: records of the orders before stay there, and with them the
- * runtime.
+ * runtime. Loading cannot be tried so: it works on files and waits for threads of the core, and
+ * Lincheck refuses the one and does not see the other.
  */
 @Tag("endure")
 class InterleavingsTest {
@@ -56,6 +57,30 @@ class InterleavingsTest {
               },
               () -> {
                 request.cancel();
+                request.close();
+              });
+        });
+  }
+
+  /** Responses before the last come on a thread of the core, whose orders nobody can try. */
+  @Test
+  void aStreamIsReadAndClosedAtOnce() {
+    Lincheck.runConcurrentTest(
+        ORDERS,
+        () -> {
+          var request = model.newRequest().input("IN", RuntimeTest.row(1));
+          var stream = request.inferStream();
+          together(
+              () -> {
+                try (var response = stream.next()) {
+                  assertEquals(1f, response.output("OUT").floatAt(0));
+                } catch (IllegalStateException e) {
+                  // it was closed before
+                }
+              },
+              () -> {
+                request.cancel();
+                stream.close();
                 request.close();
               });
         });
