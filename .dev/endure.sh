@@ -27,11 +27,19 @@ endure_flakes() {
   ((failed == 0)) || die "$failed of $runs runs failed"
 }
 
+# System calls of a server that fail, by libfiu.
+endure_faults() {
+  require "${tools_faults[@]}"
+  say "the seed is $2"
+  test_program tools/cli io.nereid.cli.FaultsRun "$1" "$2"
+}
+
 cmd_endure() {
   require "${tools_build[@]}" "${tools_test[@]}"
   case ${1:-} in
     orders) endure_orders ;;
+    faults) endure_faults "${2:-120}" "${3:-$RANDOM}" ;;
     flakes) endure_flakes "${2:-50}" ;;
-    *) die "endure: expected orders or flakes, got '${1:-}'" ;;
+    *) die "endure: expected orders, faults or flakes, got '${1:-}'" ;;
   esac
 }

@@ -53,8 +53,7 @@ public final class ReloadedFiles<T> {
   private final LongSupplier clockNs;
   private final AtomicBoolean checking = new AtomicBoolean();
 
-  // Of whoever is checking: the files that the value is made of, and those that failed and were
-  // told.
+  // The thread that is checking uses these: files that the value is made of, and files that failed.
   private List<Stamp> stamps;
   private List<Stamp> failed = List.of();
 
@@ -70,7 +69,7 @@ public final class ReloadedFiles<T> {
     this(what, files, loader, System::nanoTime);
   }
 
-  /** By a clock of the caller's. */
+  /** Reads the time from a clock of the caller's. */
   ReloadedFiles(String what, List<Path> files, Loader<T> loader, LongSupplier clockNs)
       throws IOException {
     this.clockNs = clockNs;
