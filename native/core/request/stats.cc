@@ -1,9 +1,9 @@
 #include "core/request/stats.h"
 
 #include <algorithm>
+#include <array>
 #include <ctime>
 #include <string>
-#include <vector>
 
 namespace nereid {
 namespace {
@@ -252,7 +252,7 @@ uint32_t ModelStats::ReadBatchStats(nrd_batch_stats* stats_out, uint32_t capacit
 }
 
 Status ModelStats::ReadHistogram(uint32_t which, uint64_t* counts_out, uint32_t capacity) const {
-  std::vector<uint64_t> counts(Histogram::bucket_count());
+  std::array<uint64_t, Histogram::bucket_count()> counts{};  // also while there is no memory
   const auto add_instances = [&](Histogram InstanceShard::*histogram) {
     for (uint32_t i = 0; i < instance_count_; ++i) {
       (instances_[i].*histogram).AddTo(counts.data());

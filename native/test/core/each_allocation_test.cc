@@ -181,6 +181,20 @@ TEST_CASE("a request that misses an allocation is not half acquired") {
   });
 }
 
+TEST_CASE("histograms are read while there is no memory") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = CopyInputs};
+  TestModel model(runtime, backend);
+  std::vector<uint64_t> counts(nrd_histogram_bucket_count());
+  int32_t status = NRD_OK;
+  {
+    const EmptyHeap heap;
+    status = nrd_model_histogram_read(model.get(), NRD_HISTOGRAM_TOTAL, counts.data(),
+                                      static_cast<uint32_t>(counts.size()));
+  }
+  CHECK(status == NRD_OK);
+}
+
 TEST_CASE("failures whose words miss an allocation are answered with another reason") {
   TestRuntime runtime;
   FunctionBackend backend{.run = [](nrd_batch*, nrd_error* error) {
