@@ -7,6 +7,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.channels.AsynchronousFileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
@@ -87,8 +88,10 @@ final class SegmentFile implements RegionMemory {
     } catch (AccessDeniedException e) {
       throw cannotOpen(
           StatusCode.INVALID_ARGUMENT, key, "expected one that the server may read and write");
+    } catch (FileSystemException e) {
+      throw cannotOpen(StatusCode.INTERNAL, key, e.getReason());
     } catch (IOException e) {
-      throw cannotOpen(StatusCode.INTERNAL, key, e.getClass().getSimpleName());
+      throw cannotOpen(StatusCode.INTERNAL, key, e.getMessage());
     }
   }
 
