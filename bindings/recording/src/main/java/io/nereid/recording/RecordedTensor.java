@@ -33,7 +33,7 @@ public record RecordedTensor(
     ByteBuffer zeros =
         ByteBuffer.allocate(Math.toIntExact(byteSize)).order(ByteOrder.LITTLE_ENDIAN);
     long elements = shape.stream().reduce(1L, (a, b) -> a * b);
-    if (!dataType.isFixedSize() && elements > 0) {
+    if (!dataType.isFixedSize() && elements > 0 && elements <= byteSize / Integer.BYTES) {
       int last = Math.toIntExact(byteSize - elements * Integer.BYTES);
       zeros.putInt(Math.toIntExact((elements - 1) * Integer.BYTES), last);
     }

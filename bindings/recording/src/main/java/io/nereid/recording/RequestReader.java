@@ -99,11 +99,14 @@ record RequestReader(
   }
 
   private RecordedTensor tensor(ByteBuffer body) {
-    DataType type = DataType.ofCode(body.get());
+    DataType type = dataType(body.get());
     RecordedTensor.Presence presence = RecordedTensor.Presence.values()[body.get()];
     int rank = body.get();
     int number = body.getInt();
     long byteSize = body.getLong();
+    if (byteSize < 0) {
+      throw new IllegalArgumentException("byte size " + byteSize);
+    }
     List<Long> shape = new ArrayList<>();
     for (int i = 0; i < rank; i++) {
       shape.add(body.getLong());
@@ -114,6 +117,15 @@ record RequestReader(
       content = contents.apply(number);
     }
     return new RecordedTensor(name, type, List.copyOf(shape), byteSize, presence, content);
+  }
+
+  private static DataType dataType(byte code) {
+    for (DataType type : DataType.values()) {
+      if (type.code() == code) {
+        return type;
+      }
+    }
+    throw new IllegalArgumentException("data type " + code);
   }
 
   private static String text(ByteBuffer body) {

@@ -21,6 +21,9 @@ import java.util.zip.Inflater;
  */
 final class SegmentReader implements AutoCloseable {
 
+  /** The most bytes that a byte of a deflated content stands for. */
+  private static final long MOST_INFLATION = 1032;
+
   /** The place of a content in the file. */
   private record Place(long at, int length, byte coding, long byteSize) {}
 
@@ -86,30 +89,38 @@ final class SegmentReader implements AutoCloseable {
       if (body == null) {
         return null;
       }
-      byte type = body.get();
-      switch (type) {
-        case Format.CONTENT -> {
-          byte coding = body.get();
-          int number = body.getInt();
-          if (number != contents.size()) {
-            return damaged("content " + number + " follows " + contents.size());
-          }
-          long size = body.getLong();
-          int length = body.remaining();
-          contents.add(new Place(at - length, length, coding, size));
-        }
-        case Format.REQUEST -> {
-          try {
+      try {
+        byte type = body.get();
+        switch (type) {
+          case Format.CONTENT -> addContent(body);
+          case Format.REQUEST -> {
             return requests.read(body);
-          } catch (BufferUnderflowException | IllegalArgumentException e) {
-            return damaged("a request of another form");
           }
+          case Format.DROPPED -> dropped = body.getLong(body.position() + Long.BYTES);
+          default -> {} // the end, or of a later version
         }
-        case Format.DROPPED -> dropped = body.getLong(body.position() + Long.BYTES);
-        default -> {} // the end, or of a later version
+      } catch (BufferUnderflowException | IndexOutOfBoundsException | IllegalArgumentException e) {
+        return damaged("a record of another form");
       }
     }
     return null;
+  }
+
+  /** Takes a size from the file only where so few bytes can be so many. */
+  private void addContent(ByteBuffer body) {
+    byte coding = body.get();
+    int number = body.getInt();
+    if (number != contents.size()) {
+      damaged("content " + number + " follows " + contents.size());
+      return;
+    }
+    long size = body.getLong();
+    int length = body.remaining();
+    long most = Math.min(Integer.MAX_VALUE, length * MOST_INFLATION);
+    if (coding == Format.RAW ? size != length : size < 0 || size > most) {
+      throw new IllegalArgumentException("size " + size);
+    }
+    contents.add(new Place(at - length, length, coding, size));
   }
 
   private RecordedCall damaged(String why) {
