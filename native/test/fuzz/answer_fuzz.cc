@@ -1,0 +1,128 @@
+// Any bytes as what the child of an isolated model answers to a batch: records in the ring, and
+// texts and tensors in the memory that both share. The core takes them as it takes any child's.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "isolation/answer_check.h"
+#include "isolation/answer_taker.h"
+#include "isolation/shared_channel.h"
+#include "test/core/core_fixture.h"
+
+namespace nereid::test {
+namespace {
+
+constexpr uint64_t kAreaBytes = 4096;
+constexpr uint8_t kMostRecords = 16;
+
+// The child is the fuzzer. Used by one thread at a time.
+class Child {
+ public:
+  Child() {
+    error_.struct_size = sizeof(error_);
+    REQUIRE(SharedChannel::Create(kAreaBytes, &channel_).ok());
+    REQUIRE(SharedChannel::Map(dup(channel_->descriptor()), kAreaBytes, &own_).ok());
+  }
+
+  // Answers with so many records, and with what follows them in its memory.
+  void Answer(size_t count, std::string_view bytes) {
+    ChannelControl& control = *own_->control();
+    control.to_parent.read.store(0);
+    RingWriter to(&control.to_parent);
+    count = std::min(count, bytes.size() / sizeof(Record));
+    for (size_t i = 0; i < count; ++i) {
+      Record record;
+      std::memcpy(&record, bytes.data() + i * sizeof(Record), sizeof(Record));
+      REQUIRE(to.Put(record));
+    }
+    to.Publish();
+    bytes.remove_prefix(count * sizeof(Record));
+    std::memset(own_->outputs(), 0, kAreaBytes);
+    bytes.copy(reinterpret_cast<char*>(own_->outputs()), kAreaBytes);
+    bytes.copy(control.message, sizeof(control.message));
+  }
+
+  // Takes the answer as IsolatedInstance does, which kills the child where this is NRD_UNAVAILABLE.
+  Status Execute(nrd_batch* batch) {
+    ChannelControl& control = *channel_->control();
+    RingReader from(&control.to_parent);
+    check_.Begin(*batch, kAreaBytes, sizeof(control.message));
+    Status failed;
+    for (;;) {
+      Record record;
+      if (from.Take(&record) != RingReader::Taken::kRecord) {
+        return Status::Unavailable("the child is gone");
+      }
+      if (const char* const wrong = check_.Check(record); wrong != nullptr) {
+        return Status::Unavailable(wrong);
+      }
+      if (record.kind == RecordKind::kEnd) {
+        WriteError(&error_, record.datatype, {control.message, record.byte_size});
+        Status ended = StatusFromCallback(record.datatype, error_, "the backend");
+        return ended.ok() ? std::move(failed) : std::move(ended);
+      }
+      Status taken = taker_.Take(record, *channel_, batch);
+      failed = failed.ok() ? std::move(taken) : std::move(failed);
+    }
+  }
+
+ private:
+  std::unique_ptr<SharedChannel> channel_;
+  std::unique_ptr<SharedChannel> own_;
+  AnswerCheck check_;
+  AnswerTaker taker_;
+  nrd_error error_{};
+};
+
+// A model, and one that is decoupled, whose instances are that child.
+struct Server {
+  Child child;
+  FunctionBackend backend{.run = [this](nrd_batch* batch, nrd_error* error) {
+    return Report(child.Execute(batch), error);
+  }};
+  TestRuntime runtime{0, {.respond = [](void*, uint64_t, nrd_tensor*, uint32_t) {}}};
+  TestModel plain{runtime, backend, {.flags = 0, .output_count = 2}};
+  TestModel decoupled{runtime, backend, {.flags = NRD_MODEL_DECOUPLED, .output_count = 2}};
+
+  void Serve(uint8_t first, std::string_view bytes) {
+    child.Answer(first % kMostRecords, bytes);
+    {
+      TestRequest request(first / kMostRecords % 2 == 0 ? plain : decoupled, 2);
+      if (request.SubmitAndWait() == NRD_OK) {
+        for (uint32_t i = 0; i < 2; ++i) {
+          (void)request.output(i);
+        }
+      }
+      REQUIRE(request->status != NRD_PENDING);
+    }
+    REQUIRE(runtime.live_bytes() == 0);
+  }
+};
+
+// Outside of a test a check that fails ends the process.
+Server* NewServer() {
+  static doctest::Context context;
+  context.setAsDefaultForAssertsOutOfTestCases();
+  context.setAssertHandler([](const doctest::AssertData& check) {
+    if (check.m_failed) {
+      std::abort();
+    }
+  });
+  return new Server();
+}
+
+}  // namespace
+}  // namespace nereid::test
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static nereid::test::Server* const server = nereid::test::NewServer();
+  if (size > 0) {
+    server->Serve(data[0], {reinterpret_cast<const char*>(data) + 1, size - 1});
+  }
+  return 0;
+}

@@ -1,0 +1,192 @@
+package io.nereid.server.memory;
+
+import io.nereid.client.InferRequest;
+import io.nereid.client.InferenceClient;
+import io.nereid.client.InferenceException;
+import io.nereid.client.SharedMemory.Slice;
+import io.nereid.client.Tensor;
+import io.nereid.model.ModelSpec;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.server.NereidServer;
+import io.nereid.server.ServerOptions;
+import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.types.DataType;
+import io.nereid.types.StatusCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A target for fuzzing: any bytes as what clients do with shared memory, over HTTP and gRPC: they
+ * register, infer with parts of regions, unregister, and make their segment shorter or longer. Each
+ * step succeeds exactly when all lies inside, the segment then has what the step wrote and nothing
+ * else, and in the end nobody has it open.
+ */
+public final class MemoryFuzz {
+
+  private static final int MOST_BYTES = 64;
+
+  private static final Set<StatusCode> REFUSALS =
+      Set.of(StatusCode.INVALID_ARGUMENT, StatusCode.NOT_FOUND, StatusCode.ALREADY_EXISTS);
+
+  private static MemoryFuzz instance;
+
+  /** A place in the segment or in a region. */
+  private record Part(long offset, long byteSize) {
+    boolean isIn(long length) {
+      return offset >= 0 && byteSize >= 0 && offset <= length && byteSize <= length - offset;
+    }
+  }
+
+  private final Segment segment = new Segment(MOST_BYTES);
+  private final NereidServer server;
+  private final List<InferenceClient> clients;
+  private final Map<String, Part> regions = new HashMap<>();
+
+  /** The bytes that the segment should have. */
+  private byte[] expected;
+
+  private MemoryFuzz() throws IOException {
+    server =
+        NereidServer.start(
+            ServerOptions.DEFAULT
+                .withRepository(RepositoryOptions.builder().explicit().build())
+                .withGrpc(GrpcOptions.DEFAULT)
+                .withAllowClientShm(true));
+    ModelSpec.Builder model = ModelSpec.builder("m").backend("identity");
+    model.input("IN", DataType.UINT8, -1).output("OUT", DataType.UINT8, -1);
+    server.nereid().load(model.build());
+    clients =
+        List.of(
+            InferenceClient.connect("http://localhost:" + server.httpPort()),
+            InferenceClient.connect("grpc://localhost:" + server.grpcPort().orElseThrow()));
+  }
+
+  /** Jazzer calls it. */
+  public static synchronized void fuzzerTestOneInput(byte[] bytes) throws IOException {
+    if (instance == null) {
+      instance = new MemoryFuzz();
+    }
+    instance.run(ByteBuffer.wrap(bytes));
+  }
+
+  private void run(ByteBuffer script) throws IOException {
+    segment.resize(0);
+    segment.resize(MOST_BYTES);
+    expected = new byte[MOST_BYTES];
+    while (script.hasRemaining()) {
+      int step = script.get();
+      InferenceClient client = clients.get(step & 1);
+      String name = name(step);
+      switch (step >> 2 & 7) {
+        case 0 -> {
+          client.unregisterSharedMemory(name);
+          regions.remove(name);
+        }
+        case 1 -> {
+          expected = Arrays.copyOf(expected, next(script) & (MOST_BYTES - 1));
+          segment.resize(expected.length);
+        }
+        case 2, 3 -> register(client, name, part(script));
+        case 4 -> {
+          int at = next(script) & (MOST_BYTES - 1);
+          if (at < expected.length) {
+            expected[at] = next(script);
+            segment.write(at, new byte[] {expected[at]});
+          }
+        }
+        default -> infer(client, name, part(script), name(next(script)), part(script));
+      }
+      check(Arrays.equals(expected, segment.read(0, (int) segment.byteSize())), "other bytes");
+    }
+    clients.getFirst().unregisterAllSharedMemory();
+    regions.clear();
+    check(segment.openCount() == 0, "the segment is still open");
+    check(server.nereid().poolStatistics().liveBuffers() == 0, "buffers are still in use");
+  }
+
+  private static String name(int step) {
+    return (step & 2) == 0 ? "a" : "b";
+  }
+
+  private static byte next(ByteBuffer script) {
+    return script.hasRemaining() ? script.get() : 0;
+  }
+
+  /** Small ones, those just below the largest, or any. */
+  private static long number(ByteBuffer script) {
+    byte first = next(script);
+    if (first == Byte.MAX_VALUE && script.remaining() >= Long.BYTES) {
+      return script.getLong();
+    }
+    return first >= 0 ? first : Long.MAX_VALUE + 1 + first;
+  }
+
+  private static Part part(ByteBuffer script) {
+    return new Part(number(script), number(script));
+  }
+
+  private void register(InferenceClient client, String name, Part part) {
+    boolean done =
+        isDone(
+            () -> client.registerSharedMemory(name, segment.key(), part.offset(), part.byteSize()));
+    boolean right = part.isIn(expected.length) && part.byteSize() > 0 && !regions.containsKey(name);
+    check(done == right, name + part + " was registered: " + done);
+    if (done) {
+      regions.put(name, part);
+    }
+  }
+
+  private void infer(InferenceClient client, String from, Part input, String to, Part output) {
+    if (!input.isIn(Long.MAX_VALUE) || !output.isIn(Long.MAX_VALUE)) {
+      return; // the client refuses it
+    }
+    Slice read = Slice.of(from, input.offset(), input.byteSize());
+    Tensor tensor = Tensor.ofSharedMemory(DataType.UINT8, read, input.byteSize());
+    Slice written = Slice.of(to, output.offset(), output.byteSize());
+    InferRequest request =
+        InferRequest.builder("m").input("IN", tensor).output("OUT", written).build();
+    boolean done = isDone(() -> client.infer(request));
+    Part source = place(from, input, input.byteSize());
+    Part target = place(to, output, input.byteSize());
+    boolean right = source != null && target != null && input.byteSize() <= output.byteSize();
+    check(done == right, from + input + " went to " + to + output + ": " + done);
+    if (done) {
+      System.arraycopy(
+          expected, (int) source.offset(), expected, (int) target.offset(), (int) input.byteSize());
+    }
+  }
+
+  /** So many bytes from where a part of a region lies in the segment; null: it has fewer. */
+  private Part place(String name, Part part, long count) {
+    Part region = regions.get(name);
+    if (region == null || !part.isIn(region.byteSize())) {
+      return null;
+    }
+    Part place = new Part(region.offset() + part.offset(), count);
+    return place.isIn(expected.length) ? place : null;
+  }
+
+  /** False: the server refused it, and not because it failed itself. */
+  private boolean isDone(Runnable call) {
+    try {
+      call.run();
+      return true;
+    } catch (InferenceException e) {
+      if (!REFUSALS.contains(e.code())) {
+        throw e;
+      }
+      return false;
+    }
+  }
+
+  private void check(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new AssertionError(otherwise + "; regions of " + expected.length + ": " + regions);
+    }
+  }
+}
