@@ -26,8 +26,9 @@ import java.util.stream.Stream;
 
 /**
  * Loads a server process fully for a while, and attacks it meanwhile: {@code HttpSoak SECONDS
- * CONNECTIONS}, with the class path of the tests. In the end nothing may be left: no buffer, no
- * connection, no memory that grew.
+ * CONNECTIONS DIRECTORY}, with the class path of the tests. In the end nothing may be left: no
+ * buffer, no connection, no memory that grew. A long time has parts, each with a server of its own
+ * that ends with SIGTERM; the directory keeps the figures of all of them, and of all runs.
  */
 final class HttpSoak extends Soak implements AutoCloseable {
 
@@ -43,12 +44,16 @@ final class HttpSoak extends Soak implements AutoCloseable {
   /** A shorter run says nothing about memory. */
   private static final int LEAST_SECONDS_FOR_GROWTH = 120;
 
+  private static final int MOST_SECONDS_OF_PART = 1800;
+  private static final int SECONDS_BETWEEN_FIGURES = 10;
+
   private final Process process;
   private final int port;
   private final int metricsPort;
   final LongAdder brokenOff = new LongAdder();
   private final Map<SoakAttacker, LongAdder> attacks = new LinkedHashMap<>();
   private final Set<String> socketsBefore;
+  private final SoakModels models;
   private final List<Long> rssKib = new ArrayList<>(); // one each second
   private final List<Long> heapKib = new ArrayList<>(); // what is used, each ten seconds at most
   private long deadlineNs;
@@ -58,9 +63,16 @@ final class HttpSoak extends Soak implements AutoCloseable {
     this.port = port;
     this.metricsPort = metricsPort;
     socketsBefore = sockets();
+    models = new SoakModels(port, grpcPort);
     for (SoakAttacker attacker : attackers(port, grpcPort)) {
       attacks.put(attacker, new LongAdder());
     }
+  }
+
+  /** Ends the server by SIGTERM, and returns its status. */
+  int terminate() throws InterruptedException {
+    process.toHandle().destroy(); // the process's own method also closes its streams
+    return process.waitFor();
   }
 
   private static List<SoakAttacker> attackers(int port, int grpcPort) {
@@ -74,18 +86,50 @@ final class HttpSoak extends Soak implements AutoCloseable {
   }
 
   public static void main(String[] args) throws Exception {
-    if (args.length != 2) {
-      throw new IllegalArgumentException("expected SECONDS CONNECTIONS");
+    if (args.length != 3) {
+      throw new IllegalArgumentException("expected SECONDS CONNECTIONS DIRECTORY");
     }
-    Verdict verdict;
-    try (HttpSoak soak = start()) {
-      verdict = soak.run(Integer.parseInt(args[0]), Integer.parseInt(args[1]));
+    SoakFigures figures = SoakFigures.of(Path.of(args[2]));
+    int seconds = Integer.parseInt(args[0]);
+    int parts = Math.ceilDiv(seconds, MOST_SECONDS_OF_PART);
+    boolean passed = true;
+    for (int part = 1; part <= parts; part++) {
+      figures.beginPart();
+      Verdict verdict = part(seconds / parts, Integer.parseInt(args[1]), figures);
+      System.out.println("Part " + part + " of " + parts + ", " + verdict.figures());
+      verdict.faults().forEach(fault -> System.out.println("FAULT: " + fault));
+      passed &= verdict.faults().isEmpty();
     }
-    verdict.exit();
+    System.out.println(figures.seconds() + " s of all runs are drawn in " + figures.draw());
+    System.out.println(passed ? "Passed" : "Failed");
+    System.exit(passed ? 0 : 1);
+  }
+
+  /** Runs a server from its start to its end by SIGTERM. */
+  static Verdict part(int seconds, int connections, SoakFigures figures) throws Exception {
+    try (HttpSoak soak = start(figures.directory())) {
+      Verdict verdict = soak.run(seconds, connections, figures);
+      int status = soak.terminate();
+      if (status != 0) {
+        verdict.faults().add("SIGTERM ended the server with status " + status);
+      }
+      return verdict;
+    }
   }
 
   /** Starts a server with the bundled models, which may be loaded again. */
-  static HttpSoak start() throws IOException {
+  static HttpSoak start(Path directory) throws IOException {
+    List<String> arguments =
+        ServeProcess.arguments(
+            "--model-control-mode",
+            "explicit",
+            "--load-model",
+            "*",
+            "--grpc-request-timeout-secs",
+            "1",
+            "--grpc-max-total-input-size",
+            "1000000");
+    arguments.addAll(SoakModels.arguments(directory));
     // All compilers, since a soak is long. A heap that attackers could use up, which has its memory
     // from the start: a collector that is short of processor time takes more of what it may, which
     // would look like growth.
@@ -94,15 +138,7 @@ final class HttpSoak extends Soak implements AutoCloseable {
             "exec \"$@\"",
             List.of("-XX:TieredStopAtLevel=4", "-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"),
             "io.nereid.cli.Main",
-            ServeProcess.arguments(
-                "--model-control-mode",
-                "explicit",
-                "--load-model",
-                "*",
-                "--grpc-request-timeout-secs",
-                "1",
-                "--grpc-max-total-input-size",
-                "1000000"));
+            arguments);
     BufferedReader printed = process.inputReader();
     int port = 0;
     int grpcPort = 0;
@@ -136,22 +172,23 @@ final class HttpSoak extends Soak implements AutoCloseable {
   }
 
   /** Runs it; once. */
-  Verdict run(int seconds, int connections) throws Exception {
+  Verdict run(int seconds, int connections, SoakFigures figures) throws Exception {
     long startNs = System.nanoTime();
     deadlineNs = startNs + TimeUnit.SECONDS.toNanos(seconds);
     for (int i = 0; i < connections; i++) {
       start("client " + i, new HttpSoakClient(port, i, this), this::goesOn);
     }
     start("reload", this::reload, this::goesOn);
+    models.start(this::goesOn);
     attacks.forEach((attacker, count) -> {
       Random random = new Random(attacker.name().hashCode());
       start(attacker.name(), () -> attack(attacker, random, count), this::goesOn);
     });
     for (int second = 1; second <= seconds; second++) {
       TimeUnit.NANOSECONDS.sleep(startNs + TimeUnit.SECONDS.toNanos(second) - System.nanoTime());
-      rssKib.add(rssKib());
-      if (second % 10 == 0) {
-        lookAtHeap();
+      rssKib.add(status("VmRSS:"));
+      if (second % SECONDS_BETWEEN_FIGURES == 0) {
+        look(second, figures);
       }
       if (second % 60 == 0) {
         System.out.printf(
@@ -163,15 +200,24 @@ final class HttpSoak extends Soak implements AutoCloseable {
       }
     }
     join();
+    models.join();
     return verdict(seconds);
   }
 
   /**
    * Leaves the look out where the metrics do not come in time, which a busy machine is enough for.
    */
-  private void lookAtHeap() throws IOException {
+  private void look(int second, SoakFigures figures) throws IOException {
     try {
       heapKib.add(gauge("jvm_memory_used_bytes{area=\"heap\"}") >> 10);
+      figures.add(
+          second,
+          rssKib.getLast(),
+          heapKib.getLast(),
+          gauge("process_open_fds"),
+          status("Threads:"),
+          gauge("nv_pinned_memory_pool_used_bytes"),
+          answered());
     } catch (SocketTimeoutException e) {
       System.out.println("no metrics within " + TestServer.PATIENCE.toSeconds() + " s");
     }
@@ -203,17 +249,24 @@ final class HttpSoak extends Soak implements AutoCloseable {
     return attacks.values().stream().map(LongAdder::sum).toList();
   }
 
-  private long rssKib() throws IOException {
+  /** Requests that got their answer. */
+  long answered() {
+    return answered.sum() + models.answered();
+  }
+
+  /** A number that the kernel tells of the server. */
+  private long status(String name) throws IOException {
     for (String line : Files.readAllLines(Path.of("/proc/" + process.pid() + "/status"))) {
-      if (line.startsWith("VmRSS:")) {
+      if (line.startsWith(name)) {
         return Long.parseLong(line.replaceAll("[^0-9]", ""));
       }
     }
-    throw new IOException("the server has no RSS: it is gone");
+    throw new IOException("the server has no " + name + " it is gone");
   }
 
   private Verdict verdict(int seconds) throws IOException {
     List<String> faults = new ArrayList<>(faults());
+    faults.addAll(models.faults());
     long buffers = settled("nereid_pool_buffers");
     long bytes = settled("nv_pinned_memory_pool_used_bytes");
     long open = settled("nereid_connections{protocol=\"http\"}");
@@ -363,6 +416,7 @@ final class HttpSoak extends Soak implements AutoCloseable {
 
   @Override
   public void close() {
+    models.close();
     process.destroy();
     process.onExit().join();
   }
