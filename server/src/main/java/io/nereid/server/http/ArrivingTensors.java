@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
@@ -27,9 +28,12 @@ final class ArrivingTensors {
   private final AtomicLong announced = new AtomicLong();
   private final Set<Arrival> arrivals = ConcurrentHashMap.newKeySet();
 
-  /** For a pool of so many bytes. */
-  ArrivingTensors(LongSupplier poolBytes) {
+  private final LongAdder refused;
+
+  /** For a pool of so many bytes; {@code refused} counts what is refused. */
+  ArrivingTensors(LongSupplier poolBytes, LongAdder refused) {
     this.poolBytes = poolBytes;
+    this.refused = refused;
   }
 
   /** The tensors of one request after the other of a connection. */
@@ -59,6 +63,7 @@ final class ArrivingTensors {
       long most = poolBytes.getAsLong() / 2;
       if (announced.addAndGet(more) > most && !makePlace(most)) {
         end();
+        refused.increment();
         throw new HttpFailure(
             Status.UNAVAILABLE,
             "tensors that are still being sent have half of the memory pool, and there is no place"

@@ -43,7 +43,8 @@ record HttpContext(
         new OriginCheck(options.allowedOrigins()),
         options.forwarding(),
         options.console().map(provider -> provider.open(state)),
-        new ArrivingTensors(() -> state.nereid().poolStatistics().byteLimit()),
+        new ArrivingTensors(
+            () -> state.nereid().poolStatistics().byteLimit(), state.refusedTensors()),
         options.healthBodies());
   }
 

@@ -27,7 +27,7 @@ final class ServerMetrics {
   private ServerMetrics() {}
 
   static void write(ServerState state, MetricsText text) {
-    pool(state.nereid().poolStatistics(), text);
+    pool(state, text);
     cache(state.nereid().cacheStatistics(), text);
     resources(state.nereid().resourceStatistics(), text);
     stores(state.nereid().repository().options().store().status(), text);
@@ -190,7 +190,8 @@ final class ServerMetrics {
             MetricsText.label("status", kind.status()));
   }
 
-  private static void pool(PoolStatistics pool, MetricsText text) {
+  private static void pool(ServerState state, MetricsText text) {
+    PoolStatistics pool = state.nereid().poolStatistics();
     text.gauge("nv_pinned_memory_pool_total_bytes", "Most that inputs and outputs may take")
         .sample("", pool.byteLimit());
     text.gauge("nv_pinned_memory_pool_used_bytes", "What inputs and outputs take now")
@@ -204,7 +205,7 @@ final class ServerMetrics {
     text.gauge("nereid_pool_buffers", "Inputs and outputs that are in use")
         .sample("", pool.liveBuffers());
     text.counter("nereid_pool_failures_total", "Inputs and outputs for which there was no memory")
-        .sample("", pool.failures());
+        .sample("", pool.failures() + state.refusedTensors().sum());
   }
 
   /** Writes what executions share; nothing where they share nothing. */

@@ -10,6 +10,7 @@ import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.trace.TraceOptions;
 import io.nereid.server.trace.Tracing;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 
 /** One running server, as all its frontends see it. Make one with {@link #builder}. */
 public final class ServerState {
@@ -29,6 +30,7 @@ public final class ServerState {
   private final Frontends frontends = new Frontends();
   private final AnswerCounts httpAnswers = new AnswerCounts();
   private final AnswerCounts grpcAnswers = new AnswerCounts();
+  private final LongAdder refusedTensors = new LongAdder();
   private final LoadFailures loadFailures = new LoadFailures();
   private final ExecutionPace.Table paces = new ExecutionPace.Table();
 
@@ -131,6 +133,11 @@ public final class ServerState {
   /** The heap that connections and requests of all frontends may hold. */
   public HeapBudget heap() {
     return heap;
+  }
+
+  /** Counts tensors that were refused because others are being sent. */
+  public LongAdder refusedTensors() {
+    return refusedTensors;
   }
 
   /** The paces of the models. */
