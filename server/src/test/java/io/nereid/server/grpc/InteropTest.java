@@ -16,6 +16,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.stream.Stream;
@@ -140,13 +142,16 @@ class InteropTest {
               .findFirst()
               .orElseThrow();
       soak.setAccessible(true);
+      Queue<ManagedChannel> made = new ConcurrentLinkedQueue<>();
       Function<ManagedChannel, ManagedChannel> next =
           used -> {
             if (!newChannels) {
               return used;
             }
             used.shutdownNow();
-            return createChannel();
+            ManagedChannel fresh = createChannel();
+            made.add(fresh);
+            return fresh;
           };
       int slowestMillis = 60_000;
       int patienceSeconds = 300;
@@ -164,6 +169,7 @@ class InteropTest {
           4,
           channel,
           next);
+      made.forEach(ManagedChannel::shutdownNow); // the suite leaves the last ones open
     }
 
     /** The suite would read them from a server of its own. */
