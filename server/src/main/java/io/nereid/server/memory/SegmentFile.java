@@ -89,7 +89,8 @@ final class SegmentFile implements RegionMemory {
       throw cannotOpen(
           StatusCode.INVALID_ARGUMENT, key, "expected one that the server may read and write");
     } catch (FileSystemException e) {
-      throw cannotOpen(StatusCode.INTERNAL, key, e.getReason());
+      String reason = e.getReason();
+      throw cannotOpen(StatusCode.INTERNAL, key, reason == null ? e.getMessage() : reason);
     } catch (IOException e) {
       throw cannotOpen(StatusCode.INTERNAL, key, e.getMessage());
     }
