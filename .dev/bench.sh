@@ -173,6 +173,16 @@ bench_compare() {
   compare_sides "$side" "$name" "$bench_dir/sides/candidate" 'this tree' "$@"
 }
 
+# Compares with the commit before, and with one of long ago: a loss that is within the interval of each commit is not
+# within that of a hundred.
+bench_guard() {
+  local base code=0
+  for base in HEAD^ "$(grep -v '^#' "$root/benchmarks/pinned.txt")"; do
+    bench_compare "$base" --out "$bench_dir/guard/$base" "$@" || code=$?
+  done
+  return "$code"
+}
+
 # Runs a comparison whose end is known beforehand.
 expect_comparison() {
   local wanted=$1 what=$2 code=0
