@@ -55,7 +55,7 @@ void WriteSequences(const nrd_sequence_options* sequences, MessageWriter* writer
     const nrd_state& state = sequences->states[i];
     writer->Put(state.input);
     writer->Put(state.output);
-    writer->Put(state.flags);
+    writer->Put(state.flags & ~uint32_t{NRD_STATE_SAME_BUFFER});  // the old one is read-only there
     writer->Put(state.rank);
     writer->Put(state.dims);
     writer->Put(static_cast<uint8_t>(state.initial != nullptr ? 1 : 0));

@@ -22,6 +22,7 @@ struct TensorInfo {
 struct StateInfo {
   uint32_t input;
   uint32_t output;
+  bool in_place;  // the new state may take the place of the old one
 };
 
 struct ModelTensors {

@@ -231,7 +231,11 @@ Status Request::State(std::string_view name, int32_t datatype, const int64_t* sh
                                    execution_.model_name() + "'");
   }
   *out = &states_[static_cast<size_t>(index)];
-  (*out)->Begin(datatype, shape, rank, execution_.model().pinned());
+  const StateInfo& info = tensors_->states[static_cast<size_t>(index)];
+  const Input* const before =
+      info.in_place ? FindInput(tensors_->inputs[info.input].name) : nullptr;
+  (*out)->Begin(datatype, shape, rank, execution_.model().pinned(),
+                before == nullptr ? nrd_tensor{} : before->tensor());
   return Status();
 }
 

@@ -10,8 +10,10 @@
 
 namespace nereid::triton {
 
-void SequenceState::Begin(int32_t datatype, const int64_t* shape, uint32_t rank, bool pinned) {
+void SequenceState::Begin(int32_t datatype, const int64_t* shape, uint32_t rank, bool pinned,
+                          const nrd_tensor& place) {
   End();
+  place_ = place;
   tensor_.datatype = datatype;
   tensor_.rank = rank;
   std::copy_n(shape, rank, tensor_.shape);
@@ -32,7 +34,10 @@ void SequenceState::End() {
 }
 
 Status SequenceState::Buffer(uint64_t byte_size, void** out) {
-  if (tensor_.slab == nullptr || tensor_.byte_size != byte_size) {
+  if (place_.data != nullptr && byte_size <= place_.byte_size) {
+    tensor_.data = place_.data;
+    tensor_.byte_size = byte_size;
+  } else if (tensor_.slab == nullptr || tensor_.byte_size != byte_size) {
     if (tensor_.slab != nullptr) {
       nrd_buffer_release(tensor_.slab);
       tensor_.slab = nullptr;
@@ -53,7 +58,7 @@ Status SequenceState::Buffer(uint64_t byte_size, void** out) {
 }
 
 Status SequenceState::Update() {
-  if (tensor_.slab == nullptr) {
+  if (tensor_.data == nullptr) {
     return Status::InvalidArgument("a state is updated that has no buffer yet");
   }
   updated_ = true;

@@ -22,7 +22,9 @@ class SequenceState : public Handle {
   SequenceState() = default;
   ~SequenceState() { End(); }
 
-  void Begin(int32_t datatype, const int64_t* shape, uint32_t rank, bool pinned);
+  // `place` is the state before where the new one is to be written over it, else without `data`.
+  void Begin(int32_t datatype, const int64_t* shape, uint32_t rank, bool pinned,
+             const nrd_tensor& place);
   void End();
 
   // Memory for `byte_size` bytes: the same again for the same size.
@@ -34,7 +36,8 @@ class SequenceState : public Handle {
   [[nodiscard]] BufferAttributes& attributes() { return attributes_; }
 
  private:
-  nrd_tensor tensor_{};  // its slab is this object's
+  nrd_tensor place_{};
+  nrd_tensor tensor_{};  // its slab is this object's; without one it is in its place
   bool updated_ = false;
   BufferAttributes attributes_;
 };

@@ -1,8 +1,12 @@
 // Backends made for Triton that keep state, and that want a request again.
+#include <cstdlib>
+
 #include "test/triton/triton_fixture.h"
 
 namespace nereid::test {
 namespace {
+
+constexpr uint32_t kSameBuffer = NRD_STATE_SAME_BUFFER;
 
 TEST_CASE("a backend reads and writes the state of a sequence") {
   Plugin plugin(NEREID_PROBE_PATH);
@@ -14,8 +18,12 @@ TEST_CASE("a backend reads and writes the state of a sequence") {
   nrd_sequence_options sequences{};
   sequences.states = &state;
   sequences.state_count = 1;
-  for (const int32_t strategy : {NRD_SEQUENCES_OLDEST, NRD_SEQUENCES_DIRECT}) {
+  for (const auto& [strategy, flags] :
+       {std::pair(NRD_SEQUENCES_OLDEST, 0U), std::pair(NRD_SEQUENCES_DIRECT, 0U),
+        std::pair(NRD_SEQUENCES_OLDEST, kSameBuffer),
+        std::pair(NRD_SEQUENCES_DIRECT, kSameBuffer)}) {
     sequences.strategy = strategy;
+    state.flags = flags;
     PluginModel model(plugin, {.max_batch_size = 2, .sequences = &sequences, .with_state = true});
     int32_t sum = 0;
     for (int32_t i = 1; i <= 4; ++i) {
@@ -24,6 +32,9 @@ TEST_CASE("a backend reads and writes the state of a sequence") {
           continue;
         }
         PluginRequest request(model, "state", {i});
+        // A process of its own cannot write over what it is asked with.
+        request.With("in_place",
+                     int64_t{flags != 0 && std::getenv("NEREID_ISOLATED_PLUGINS") == nullptr});
         request->sequence_id = id;
         request->flags = (i == 1 ? uint32_t{NRD_REQUEST_SEQUENCE_START} : 0U) |
                          (i == (id == 42 ? 2 : 4) ? uint32_t{NRD_REQUEST_SEQUENCE_END} : 0U);

@@ -181,6 +181,7 @@ TRITONSERVER_Error* probe_state(probe_call call) {
   TRITONSERVER_BufferAttributes* attributes = NULL;
   TRITONSERVER_MemoryType type = TRITONSERVER_MEMORY_CPU;
   const int64_t shape[2] = {1, 1};
+  const void* before = NULL;
   const void* data = NULL;
   void* kept = NULL;
   void* out = NULL;
@@ -192,12 +193,14 @@ TRITONSERVER_Error* probe_state(probe_call call) {
   WORKS(TRITONBACKEND_InputBuffer(input, 0, &data, &size, &type, &id));
   EXPECT(size == sizeof(sum));
   memcpy(&sum, data, sizeof(sum));
+  before = data;
   WORKS(TRITONBACKEND_RequestInput(call.request, "INPUT0", &input));
   WORKS(TRITONBACKEND_InputBuffer(input, 0, &data, &size, &type, &id));
   sum += *(const int32_t*)data;
   WORKS(TRITONBACKEND_StateNew(&state, call.request, "OUTPUT_STATE", TRITONSERVER_TYPE_INT32, shape,
                                2));
   WORKS(TRITONBACKEND_StateBuffer(state, &kept, sizeof(sum), &type, &id));
+  EXPECT((kept == before) == (probe_number(call.request, "in_place", 0) != 0));
   memcpy(kept, &sum, sizeof(sum));
   WORKS(TRITONBACKEND_StateBufferAttributes(state, &attributes));
   WORKS(TRITONSERVER_BufferAttributesByteSize(attributes, &attributed));
