@@ -99,7 +99,7 @@ record RequestReader(
   }
 
   private RecordedTensor tensor(ByteBuffer body) {
-    DataType type = dataType(body.get());
+    DataType type = DataType.ofCode(body.get());
     RecordedTensor.Presence presence = RecordedTensor.Presence.values()[body.get()];
     int rank = body.get();
     int number = body.getInt();
@@ -117,15 +117,6 @@ record RequestReader(
       content = contents.apply(number);
     }
     return new RecordedTensor(name, type, List.copyOf(shape), byteSize, presence, content);
-  }
-
-  private static DataType dataType(byte code) {
-    for (DataType type : DataType.values()) {
-      if (type.code() == code) {
-        return type;
-      }
-    }
-    throw new IllegalArgumentException("data type " + code);
   }
 
   private static String text(ByteBuffer body) {

@@ -1,5 +1,6 @@
 package io.nereid.recording;
 
+import io.nereid.types.NereidException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.BufferUnderflowException;
@@ -99,7 +100,10 @@ final class SegmentReader implements AutoCloseable {
           case Format.DROPPED -> dropped = body.getLong(body.position() + Long.BYTES);
           default -> {} // the end, or of a later version
         }
-      } catch (BufferUnderflowException | IndexOutOfBoundsException | IllegalArgumentException e) {
+      } catch (BufferUnderflowException
+          | IndexOutOfBoundsException
+          | IllegalArgumentException
+          | NereidException e) {
         return damaged("a record of another form");
       }
     }

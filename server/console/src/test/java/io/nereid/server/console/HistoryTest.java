@@ -41,7 +41,7 @@ class HistoryTest {
   /** Short enough that the server looks every second. */
   private static final Duration KEPT = Duration.ofMinutes(6);
 
-  /** How often the server is asked, ten times a second, before something is taken not to come. */
+  /** The server is asked so often, ten times a second, before something is taken not to come. */
   private static final int MOST_ASKED = 1200;
 
   @TempDir Path repository;
@@ -65,7 +65,7 @@ class HistoryTest {
         .statusCode();
   }
 
-  /** What is kept once it is as expected: the server looks every second. */
+  /** Waits until the history is as expected, and returns it: the server looks every second. */
   private Map<String, Object> until(String path, Predicate<Map<String, Object>> expected)
       throws Exception {
     Map<String, Object> kept = get(path);

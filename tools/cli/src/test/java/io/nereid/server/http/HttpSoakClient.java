@@ -145,7 +145,7 @@ final class HttpSoakClient implements SoakClient {
     client.post("/v2/models/digits/infer", body).expect(200);
   }
 
-  /** What is answered with an error, and leaves the connection as it was. */
+  /** Sends a request that is answered with an error and leaves the connection as it was. */
   private void wrong(RawClient client) throws IOException {
     switch (random.nextInt(5)) {
       case 0 -> client.post("/v2/models/nobody/infer", "{\"inputs\":[]}").expect(404);
@@ -177,7 +177,7 @@ final class HttpSoakClient implements SoakClient {
     }
   }
 
-  /** What is no request any more ends the connection, with or without an answer. */
+  /** Sends bytes that are no request: the connection ends, with or without an answer. */
   private void garbage(RawClient client, byte[] request) throws IOException {
     byte[] bytes = ParserPropertiesTest.mutate(Arrays.copyOf(request, 600), random);
     try {

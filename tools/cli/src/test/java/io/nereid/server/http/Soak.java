@@ -15,7 +15,7 @@ abstract class Soak {
   private final List<Thread> threads = new ArrayList<>();
   private final List<String> faults = new ArrayList<>();
 
-  /** How it ended: the figures, and what is wrong with them. */
+  /** The end of a soak: the figures, and what is wrong with them. */
   record Verdict(String figures, List<String> faults) {
 
     /** Prints it, and ends the process. */
