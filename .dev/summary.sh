@@ -10,7 +10,7 @@ test_reports() {
 # Reports of earlier runs say nothing of this one.
 remove_test_reports() { test_reports | xargs -0 --no-run-if-empty rm; }
 
-# Prints tests, failed, skipped and flaky ones, as the attributes of each report's outermost element tell.
+# Prints tests, failed and skipped ones, as the attributes of each report's outermost element tell.
 # shellcheck disable=SC2016 # it is for awk
 count_tests() {
   test_reports | xargs -0 --no-run-if-empty cat | awk -v RS='>' '
@@ -22,20 +22,18 @@ count_tests() {
       tests += number("tests")
       failed += number("failures") + number("errors")
       skipped += number("skipped") + number("disabled")
-      flaky += number("flakes")
     }
-    END { print tests + 0, failed + 0, skipped + 0, flaky + 0 }'
+    END { print tests + 0, failed + 0, skipped + 0 }'
 }
 
 # Ends a run of all tests: to be called when the shell exits, with its status and when the run began. A run that
 # failed elsewhere, as a build does, has failed once.
 print_test_summary() {
-  local status=$1 started=$2 counts tests failed skipped flaky
+  local status=$1 started=$2 counts tests failed skipped
   counts=$(count_tests)
-  read -r tests failed skipped flaky <<<"${counts:-0 0 0 0}"
+  read -r tests failed skipped <<<"${counts:-0 0 0}"
   local passed=$((tests - failed - skipped)) minutes=$(((SECONDS - started + 30) / 60))
   if ((status != 0 && failed == 0)); then failed=1; fi
-  printf 'passed %d, failed %d, skipped %d, flaky %d, in %d minutes\n' \
-    "$passed" "$failed" "$skipped" "$flaky" "$minutes"
+  printf 'passed %d, failed %d, skipped %d, in %d minutes\n' "$passed" "$failed" "$skipped" "$minutes"
   printf 'tests: %d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 }

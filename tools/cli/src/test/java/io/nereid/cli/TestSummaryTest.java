@@ -25,11 +25,10 @@ class TestSummaryTest {
     report(
         "bindings/a/target/surefire-reports/TEST-A.xml",
         "<testsuite xmlns:x=\"y\" name=\"A\" time=\"0.1\" tests=\"9\" errors=\"1\" skipped=\"2\""
-            + " failures=\"1\" flakes=\"1\"><testcase name=\"<tests='7'\"/></testsuite>");
+            + " failures=\"1\"><testcase name=\"<tests='7'\"/></testsuite>");
     report(
         "b/target/surefire-reports/TEST-B.xml",
-        "<testsuite name=\"B\" tests=\"5\" errors=\"0\" skipped=\"0\" failures=\"0\""
-            + " flakes=\"0\"/>");
+        "<testsuite name=\"B\" tests=\"5\" errors=\"0\" skipped=\"0\" failures=\"0\"/>");
     report(
         "build/asan/ctest.xml",
         "<testsuite name=\"(empty)\"\n\ttests=\"20\"\n\tfailures=\"0\"\n\tdisabled=\"1\"\n"
@@ -58,7 +57,7 @@ class TestSummaryTest {
   void theLastLinesAreTheSums() throws Exception {
     assertEquals(
         List.of(
-            "passed 29, failed 2, skipped 3, flaky 1, in 0 minutes",
+            "passed 29, failed 2, skipped 3, in 0 minutes",
             "tests: 29 passed, 2 failed, 3 skipped"),
         run("exit 7", 7));
   }

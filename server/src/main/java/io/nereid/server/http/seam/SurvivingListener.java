@@ -80,10 +80,13 @@ final class SurvivingListener extends ServerSocketChannel {
       throw new AsynchronousCloseException();
     }
     try {
-      refuseOne();
-      failures.log(failure);
+      try {
+        refuseOne();
+      } finally {
+        failures.log(failure);
+      }
     } catch (IOException | RuntimeException | Error e) {
-      // There is not even memory for this.
+      // There is nothing left for this either.
     }
     LockSupport.parkNanos(PAUSE_NS);
   }

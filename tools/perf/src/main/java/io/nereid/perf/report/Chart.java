@@ -87,7 +87,8 @@ public final class Chart {
     return lines(description, xName, yName, false, false, series);
   }
 
-  private static String lines(
+  /** Lines over axes that begin at 0 or, each as it is said, are logarithmic. */
+  public static String lines(
       String description,
       String xName,
       String yName,
@@ -148,6 +149,38 @@ public final class Chart {
     double width = Math.min(48, place * 0.6);
     for (int i = 0; i < bars.size(); i++) {
       chart.bar(y, bars.get(i), LEFT + place * (i + 0.5), width);
+    }
+    return chart.svg.toString();
+  }
+
+  /** Groups of bars, whose parts stand side by side; the series that these belong to are named. */
+  public static String groups(
+      String description, String yName, List<String> series, List<Bar> groups) {
+    double most =
+        groups.stream()
+            .flatMap(one -> one.parts().stream())
+            .mapToDouble(one -> one)
+            .max()
+            .orElse(1);
+    Chart chart = new Chart(description);
+    Axis y = Axis.linear(most, BOTTOM, TOP);
+    chart.yAxis(y, yName);
+    double place = (RIGHT - LEFT) / Math.max(1, groups.size());
+    double width = Math.min(48, place * 0.7 / series.size());
+    for (int i = 0; i < groups.size(); i++) {
+      Bar group = groups.get(i);
+      double middle = LEFT + place * (i + 0.5);
+      double left = middle - width * series.size() / 2;
+      for (int part = 0; part < series.size(); part++) {
+        double top = y.place(group.parts().get(part));
+        String text = group.name() + ", " + series.get(part) + ": " + group.texts().get(part);
+        chart.svg.rect("bar c" + part, left + width * part, top, width - 1, BOTTOM - top, text);
+      }
+      chart.svg.text("tick", middle, BOTTOM + 18, "middle", group.name());
+    }
+    for (int i = 0; i < series.size(); i++) {
+      chart.svg.rect("bar c" + i, RIGHT + 9, TOP + NAME_HEIGHT * i, 8, 8, "");
+      chart.svg.text("name", RIGHT + 21, TOP + NAME_HEIGHT * i + 8, "start", series.get(i));
     }
     return chart.svg.toString();
   }

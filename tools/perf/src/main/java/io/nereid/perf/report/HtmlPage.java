@@ -22,7 +22,8 @@ public final class HtmlPage {
     element("h1", title);
   }
 
-  private static String style() {
+  /** The colours and sizes of a page and of its drawings. */
+  static String style() {
     try (InputStream in = HtmlPage.class.getResourceAsStream("report.css")) {
       return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     } catch (IOException e) {

@@ -1,6 +1,7 @@
 package io.nereid.perf.report;
 
 import java.util.Locale;
+import java.util.regex.Matcher;
 
 /**
  * A drawing inside an {@link HtmlPage}, whose style sheet knows the classes that are given here as
@@ -71,6 +72,21 @@ public final class Svg {
   @Override
   public String toString() {
     return out + "</svg>\n";
+  }
+
+  /**
+   * Makes a drawing a file that needs no page: it has the colours, for light and dark, in itself.
+   */
+  public static String file(String drawing) {
+    return drawing
+        .replaceFirst("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ")
+        .replaceFirst(
+            ">\n",
+            Matcher.quoteReplacement(
+                ">\n<style>\n"
+                    + HtmlPage.style()
+                    + "svg { background: var(--page); font-family: system-ui, sans-serif; }\n"
+                    + "</style>\n"));
   }
 
   /** For text and for attributes. */
