@@ -165,7 +165,7 @@ figures_start() {
     figures_start_row 'with its AOT cache'
     # The launcher leaves the cache to whoever has an opinion about archives.
     JAVA_TOOL_OPTIONS=-Xshare:auto figures_start_row 'without'
-  } | figure start 'about: From the command to ready, four models' 'chart: bars' 'y: ms' 'series: until ready | processor time' \
+  } | figure start 'about: From the command to ready, four models' 'chart: bars' 'y: ms' 'series: until ready | CPU time' \
     'client: none; medians of five starts'
 }
 
