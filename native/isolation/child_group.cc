@@ -17,8 +17,6 @@
 namespace nereid {
 namespace {
 
-constexpr int64_t kFarewellNs = 2'000'000'000;
-
 // One model's part of a process.
 class Member final : public ChildProcess {
  public:

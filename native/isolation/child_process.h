@@ -18,6 +18,9 @@
 
 namespace nereid {
 
+// A child that nobody asks any more has this long to close its models and end.
+constexpr int64_t kFarewellNs = 2'000'000'000;
+
 using SayLine = std::function<void(std::string_view line)>;
 
 // The thread that starts it also awaits its end, and lives as long as it: the system kills a child

@@ -16,8 +16,6 @@ namespace {
 
 constexpr char kThreadName[] = "nrd-child";
 constexpr int64_t kMillisecondNs = 1'000'000;
-// A child that nobody asks any more closes its model and ends.
-constexpr int64_t kFarewellNs = 2'000 * kMillisecondNs;
 constexpr int64_t kMaxBackOffNs = 5'000 * kMillisecondNs;
 
 std::string AsMessage(const nrd_model_options& options) {

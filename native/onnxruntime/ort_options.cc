@@ -7,7 +7,7 @@
 namespace nereid {
 namespace {
 
-constexpr int64_t kMaxThreads = 1024;
+constexpr int64_t kMostThreads = 1024;
 constexpr std::string_view kDimensionPrefix = "dimension.";
 
 Status Number(std::string_view key, std::string_view text, int64_t least, int64_t most,
@@ -62,11 +62,11 @@ Status ReadParameter(std::string_view key, std::string_view value, OrtOptions* o
   } else if (key == "onnxruntime_path") {
     options->library_path = value;
   } else if (key == "shared_thread_count") {
-    return ReadNumber(key, value, 0, kMaxThreads, &options->shared_thread_count);
+    return ReadNumber(key, value, 0, kMostThreads, &options->shared_thread_count);
   } else if (key == "intra_op_thread_count") {
-    return ReadNumber(key, value, 0, kMaxThreads, &options->intra_op_thread_count);
+    return ReadNumber(key, value, 0, kMostThreads, &options->intra_op_thread_count);
   } else if (key == "inter_op_thread_count") {
-    return ReadNumber(key, value, 0, kMaxThreads, &options->inter_op_thread_count);
+    return ReadNumber(key, value, 0, kMostThreads, &options->inter_op_thread_count);
   } else if (key == "execution_mode") {
     return ReadNumber(key, value, 0, 1, &options->execution_mode);
   } else if (key == "optimization.graph.level") {

@@ -28,8 +28,6 @@ struct OutputHead {
   // Its sizes, as many as its rank, and its name follow.
 };
 
-uint64_t AlignUp(uint64_t byte_size) { return (byte_size + 63) & ~uint64_t{63}; }
-
 // Finds bytes that were changed by accident; whoever changes them on purpose can do what he wants.
 void Check(const uint8_t* data, uint64_t byte_size, uint64_t* check_out) {
   static constexpr HashKeys kKeys{{0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB,

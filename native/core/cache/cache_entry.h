@@ -12,6 +12,9 @@
 
 namespace nereid {
 
+// Up to the next cache line, where the next output begins.
+constexpr uint64_t AlignUp(uint64_t byte_size) { return (byte_size + 63) & ~uint64_t{63}; }
+
 // `specs` are the outputs of the request's model. An output without memory is left out.
 uint64_t CacheEntrySize(std::span<const TensorSpec> specs, const nrd_request& request);
 // `entry` has CacheEntrySize bytes, with any alignment.

@@ -12,6 +12,7 @@
 
 #include "base/counter.h"
 #include "base/mutex.h"
+#include "core/cache/cache_entry.h"
 #include "core/cache/request_hash.h"
 
 namespace nereid {
@@ -23,8 +24,6 @@ constexpr uint64_t kMinShardBytes = uint64_t{4} << 20;
 
 // About what the list node, the index node and the allocations of an entry take.
 constexpr uint64_t kEntryOverheadBytes = 256;
-
-constexpr uint64_t AlignUp(uint64_t byte_size) { return (byte_size + 63) & ~uint64_t{63}; }
 
 uint32_t ShardCount(uint64_t byte_limit) {
   const uint64_t wanted = std::clamp<uint64_t>(byte_limit / kMinShardBytes, 1, kMaxShards);

@@ -111,8 +111,7 @@ Status Ensemble::Enter(EnsembleRun& run) {
 
 // Loops, and is not called from itself: the answers of steps that run inline add to `ready`.
 void Ensemble::Drive(EnsembleRun& run, ReadyList ready) {
-  const bool may_run_inline =
-      config_.allow_inline && (run.request().record.flags & NRD_REQUEST_NO_INLINE) == 0;
+  const bool may_run_inline = config_.allow_inline && !run.request().Has(NRD_REQUEST_NO_INLINE);
   while (Step* const step = ready.TakeFirst()) {
     if (run.stopped()) {
       return;

@@ -7,7 +7,7 @@
 namespace nereid {
 namespace {
 
-constexpr size_t kMostLooks = 1024;
+constexpr size_t kMostSeen = 1024;
 
 bool HasSizes(const ModelConfig& config) {
   const auto inputs = config.VisibleInputs();
@@ -76,7 +76,7 @@ ObjectiveQueue::ObjectiveQueue(const ModelConfig& config)
       objective_(*config.objective),
       sized_(HasSizes(config)),
       look_(std::max(config.max_batch_requests() + 1,
-                     std::min(config.max_batch_requests() * 4, kMostLooks))),
+                     std::min(config.max_batch_requests() * 4, kMostSeen))),
       control_({.latency_ns = config.objective->latency_ns,
                 .max_rows = std::max<int64_t>(config.max_batch_size, 1),
                 .instances = config.objective->share.empty()

@@ -110,6 +110,9 @@ struct alignas(64) Request {
     return reinterpret_cast<const Request*>(record);
   }
 
+  // One of NRD_REQUEST_...
+  [[nodiscard]] bool Has(uint32_t flag) const { return (record.flags & flag) != 0; }
+
   [[nodiscard]] int64_t NextExpiryNs() const {
     return policy_expiry_ns < hard_expiry_ns ? policy_expiry_ns : hard_expiry_ns;
   }

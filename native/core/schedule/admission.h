@@ -60,7 +60,7 @@ class Admission {
   [[nodiscard]] bool TakesInline(const Request& request) const {
     return config_.allow_inline &&
            (backend_.flags & (NRD_BACKEND_OWN_THREAD | NRD_BACKEND_DETACHES)) == 0 &&
-           (request.record.flags & NRD_REQUEST_NO_INLINE) == 0 &&
+           !request.Has(NRD_REQUEST_NO_INLINE) &&
            // That thread has others to answer, the timer's even those of other models.
            !Completion::InCallback();
   }

@@ -17,6 +17,11 @@ void SequenceList::Remove(Sequence* sequence) {
   sequence->next = nullptr;
 }
 
+std::string SequenceText(const Request& request) {
+  const std::string_view name = View(request.record.sequence_name);
+  return name.empty() ? std::to_string(request.record.sequence_id) : std::string(name);
+}
+
 void DropStates(const SequenceConfig& config, std::span<nrd_tensor> kept) {
   if (config.release_state != nullptr) {
     for (nrd_tensor& state : kept) {

@@ -57,6 +57,9 @@ struct SequenceList {
   void Remove(Sequence* sequence);
 };
 
+// The name or the number of a request's sequence.
+std::string SequenceText(const Request& request);
+
 // Gives back what is there of the states that a sequence kept.
 void DropStates(const SequenceConfig& config, std::span<nrd_tensor> kept);
 

@@ -16,7 +16,7 @@ SequencePicker::SequencePicker(const ModelConfig& config)
 // True if the next requests of both find states of the same shape. Neither is running.
 bool SequencePicker::SameStates(const Sequence& a, const Sequence& b) const {
   const auto kept = [](const Sequence& sequence, size_t index) -> const nrd_tensor* {
-    const bool starts = (sequence.waiting.head->record.flags & NRD_REQUEST_SEQUENCE_START) != 0;
+    const bool starts = sequence.waiting.head->Has(NRD_REQUEST_SEQUENCE_START);
     const nrd_tensor& state = sequence.states[index];
     return starts || state.data == nullptr ? nullptr : &state;
   };

@@ -5,17 +5,6 @@
 #include "core/queue/request_queue.h"
 
 namespace nereid {
-namespace {
-
-bool Has(const Request& request, uint32_t flag) { return (request.record.flags & flag) != 0; }
-
-// The sequence as people are told of it.
-std::string Named(const Request& request) {
-  const std::string_view name = View(request.record.sequence_name);
-  return name.empty() ? std::to_string(request.record.sequence_id) : std::string(name);
-}
-
-}  // namespace
 
 SequenceQueue::SequenceQueue(const ModelConfig& config)
     : config_(config),
@@ -53,7 +42,7 @@ bool SequenceQueue::Knows(uint64_t number, std::string_view name) const {
 }
 
 Status SequenceQueue::Refuse(const Request& request, std::string_view rule) const {
-  return Status::InvalidArgument("inference request for sequence " + Named(request) +
+  return Status::InvalidArgument("inference request for sequence " + SequenceText(request) +
                                  " to model '" + config_.name + "' " + std::string(rule));
 }
 
@@ -95,7 +84,7 @@ Status SequenceQueue::Push(Request& request, int64_t now_ns) {
                            ? nullptr
                            : Find(request.record.sequence_id, View(request.record.sequence_name));
   const bool goes_on = sequence != nullptr && !sequence->closed;
-  if (!goes_on && !sequences_.iterative && !Has(request, NRD_REQUEST_SEQUENCE_START)) {
+  if (!goes_on && !sequences_.iterative && !request.Has(NRD_REQUEST_SEQUENCE_START)) {
     return Refuse(request, "must specify the START flag on the first request of the sequence");
   }
   if (!goes_on && finishing_) {
@@ -115,7 +104,7 @@ Status SequenceQueue::Push(Request& request, int64_t now_ns) {
     throw;
   }
   request.sequence = sequence;
-  sequence->closed = sequences_.iterative || Has(request, NRD_REQUEST_SEQUENCE_END);
+  sequence->closed = sequences_.iterative || request.Has(NRD_REQUEST_SEQUENCE_END);
   ++size_;
   sequence->waiting.Append(&request);
   if (sequence->state == SequenceState::kIdle) {
@@ -214,7 +203,7 @@ void SequenceQueue::TakeHead(Sequence* sequence, std::vector<Request*>* batch) {
   request->record.sequence_id = sequence->number;
   request->record.sequence_name = AsNrdString(sequence->name);
   request->starts =
-      !sequence->started || (Has(*request, NRD_REQUEST_SEQUENCE_START) && !sequences_.iterative);
+      !sequence->started || (request->Has(NRD_REQUEST_SEQUENCE_START) && !sequences_.iterative);
   sequence->started = true;
   batch->push_back(request);
 }
@@ -282,7 +271,7 @@ void SequenceQueue::Remove(Request& request, RemovedRequests* removed, int64_t n
       break;
   }
   while (Request* const waiting = sequence->waiting.head) {
-    lost_start |= Has(*waiting, NRD_REQUEST_SEQUENCE_START);
+    lost_start |= waiting->Has(NRD_REQUEST_SEQUENCE_START);
     RemoveWaiting(sequence, waiting);
     (waiting == &request ? removed->culprits : removed->abandoned).Append(waiting);
   }

@@ -9,8 +9,6 @@
 namespace nereid {
 namespace {
 
-bool Has(const Request& request, uint32_t flag) { return (request.record.flags & flag) != 0; }
-
 // The bytes of one row, for each row that has no request: zeros, which for BYTES are empty strings.
 uint64_t EmptyRowBytes(const nrd_tensor& row) {
   if (row.datatype != NRD_TYPE_BYTES) {
@@ -19,11 +17,6 @@ uint64_t EmptyRowBytes(const nrd_tensor& row) {
   uint64_t count = 0;
   static_cast<void>(ElementCount(row.rank, row.shape, &count));
   return count * sizeof(uint32_t);
-}
-
-std::string IdText(const Request& request) {
-  const std::string_view name = View(request.record.sequence_name);
-  return name.empty() ? std::to_string(request.record.sequence_id) : std::string(name);
 }
 
 }  // namespace
@@ -79,7 +72,7 @@ void SequenceTensors::MakeControl(const ControlSpec& control, std::span<Request*
         value = request->starts ? control.yes.data() : control.no.data();
         break;
       case NRD_CONTROL_END:
-        value = Has(*request, NRD_REQUEST_SEQUENCE_END) ? control.yes.data() : control.no.data();
+        value = request->Has(NRD_REQUEST_SEQUENCE_END) ? control.yes.data() : control.no.data();
         break;
       case NRD_CONTROL_READY:
         value = control.yes.data();
@@ -108,7 +101,7 @@ void SequenceTensors::MakeIds(std::span<Request* const> requests, int64_t rows,
     for (; row < request->record.first_row; ++row) {
       append({});
     }
-    append(IdText(*request));
+    append(SequenceText(*request));
     ++row;
   }
   for (; row < rows; ++row) {
