@@ -357,13 +357,13 @@ public final class LoadedModel {
     lock.writeLock().lock();
     try {
       lastStatistics = handle.statistics(runtime.settings().stageHistograms());
-      handle.release();
-      handle = null;
     } finally {
+      handle.release(); // also where there is no memory for statistics
+      handle = null;
       lock.writeLock().unlock();
+      backing.remove();
+      slots.seal();
     }
-    backing.remove();
-    slots.seal();
     List<LoadedModel> gone = new ArrayList<>();
     gone.add(this);
     if (times != null) { // else loading it failed, and whoever wanted it gives the steps back
