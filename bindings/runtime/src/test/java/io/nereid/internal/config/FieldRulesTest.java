@@ -28,12 +28,23 @@ class FieldRulesTest {
 
   private static final Pattern ROW = Pattern.compile("\\| `(\\w+\\.\\w+)` \\| (\\w+) \\|");
 
+  /** A message with those of its fields that are supported, and of which nothing else is said. */
+  private static final Pattern MESSAGE =
+      Pattern.compile("\\| `([A-Z]\\w+)` \\| (`\\w+`(?:, `\\w+`)*) \\|");
+
   private static Map<String, String> documented() throws IOException {
     Map<String, String> fates = new TreeMap<>();
     for (String line : Files.readAllLines(Path.of("../../docs/model-repository.md"))) {
       Matcher row = ROW.matcher(line);
       if (row.lookingAt()) {
         assertEquals(null, fates.put(row.group(1), row.group(2)), "twice: " + row.group(1));
+      }
+      Matcher message = MESSAGE.matcher(line);
+      if (message.matches()) {
+        for (String field : message.group(2).replace("`", "").split(", ")) {
+          String name = message.group(1) + "." + field;
+          assertEquals(null, fates.put(name, "supported"), "twice: " + name);
+        }
       }
     }
     return fates;
