@@ -49,7 +49,7 @@ public final class TraceRing {
     /** The last that failed and were not slow. */
     private final ArrayDeque<Kept> failed = new ArrayDeque<>();
 
-    private long number; // of the ten seconds that it stands for
+    private volatile long number; // of the ten seconds that it stands for
 
     /** A request has to take longer than this; written with the slot's lock. */
     private volatile long floorNs = Long.MIN_VALUE;

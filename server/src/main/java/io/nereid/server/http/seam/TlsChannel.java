@@ -35,7 +35,7 @@ final class TlsChannel implements ClientChannel {
   private ByteBuffer received = NOTHING; // encrypted, from position to limit
   private ByteBuffer sent = NOTHING; // encrypted, empty outside of writing
   private ByteBuffer plain = NOTHING; // from position to limit: what the reader had no room for
-  private int silentMessages; // since the last write
+  private volatile int silentMessages; // since the last write
   private boolean ended; // the client sends nothing more
   private volatile boolean established;
   private volatile boolean outputEnded;
