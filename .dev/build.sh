@@ -41,15 +41,20 @@ forget_moved_builds() {
 }
 
 # Maven in a directory, on the JDK that the code needs, wherever it is called from: the formatter runs
-# inside Maven's own JVM. Two options keep Maven's libraries from warning about themselves; with the third
-# the times in jars, which have no zone, are the same everywhere.
+# inside Maven's own JVM, as do javac and, in the profile locks, Error Prone, which javac is opened to. Two options
+# keep Maven's libraries from warning about themselves; with the third the times in jars, which have no zone, are
+# the same everywhere.
 maven_in() {
-  local directory=$1 jdk jobs opts java_17
+  local directory=$1 jdk jobs opts java_17 package
   shift
   if java_17=$(find_java_17); then set -- "-Djava17.home=$java_17" -Djava17.skip=false "$@"; fi
   jdk=$(find_jdk)
   jobs=$(nproc)
   opts="--enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -Duser.timezone=UTC ${MAVEN_OPTS:-}"
+  for package in api file main model parser processing tree util; do
+    opts+=" --add-exports=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"
+  done
+  for package in code comp; do opts+=" --add-opens=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"; done
   prefer_ninja
   (
     cd "$directory"

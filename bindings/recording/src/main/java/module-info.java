@@ -3,6 +3,7 @@
  * without the runtime.
  */
 module io.nereid.recording {
+  requires static io.nereid.locks;
   requires transitive io.nereid.types;
   requires static transitive io.nereid.runtime;
 

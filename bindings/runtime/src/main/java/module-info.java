@@ -5,6 +5,7 @@
  */
 @SuppressWarnings("module") // those that it exports to are built after this one
 module io.nereid.runtime {
+  requires static io.nereid.locks;
   requires transitive io.nereid.types;
   requires java.logging; // protobuf does, which is inside the jar
   requires jdk.jfr;

@@ -4,6 +4,7 @@
  * --enable-native-access=ALL-UNNAMED} on the class path.
  */
 module io.nereid.stores {
+  requires static io.nereid.locks;
   requires transitive io.nereid.runtime;
   requires java.net.http;
   requires java.xml;

@@ -4,6 +4,7 @@
  * path, or with the names of this module and {@code org.bytedeco.javacpp} on the module path.
  */
 module io.nereid.tensorrt {
+  requires static io.nereid.locks;
   requires transitive io.nereid.runtime;
   requires transitive org.bytedeco.cuda;
   requires transitive org.bytedeco.javacpp;

@@ -4,6 +4,7 @@
  * --enable-native-access=io.nereid.runtime}, or {@code ALL-UNNAMED} on the class path.
  */
 module io.nereid.triton {
+  requires static io.nereid.locks;
   requires io.nereid.runtime;
 
   provides io.nereid.internal.model.PluginService.Provider with

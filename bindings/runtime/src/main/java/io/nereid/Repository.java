@@ -1,5 +1,6 @@
 package io.nereid;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.Checks;
 import io.nereid.internal.config.ModelFiles;
 import io.nereid.internal.ffi.CoreLog;
@@ -50,10 +51,13 @@ public final class Repository {
   private final RepositoryOptions options;
   private final ModelDirectories names;
   private final RepositoryLoader loader;
-
   private final AtomicBoolean started = new AtomicBoolean();
   private final Object pollerLock = new Object();
-  private Poller poller; // null: nothing polls; guarded by the lock, as is what follows
+
+  @GuardedBy("pollerLock")
+  private Poller poller; // null: nothing polls
+
+  @GuardedBy("pollerLock")
   private boolean stopped;
 
   Repository(
@@ -233,10 +237,7 @@ public final class Repository {
     load(Checks.notNull(name, "name"), Optional.empty());
   }
 
-  /**
-   * Does the same as {@link #load(String)}, with another configuration, or with files that were
-   * sent along.
-   */
+  /** Does the same as {@link #load(String)}, with another configuration, or with other files. */
   public void load(String name, ModelOverride override) {
     load(Checks.notNull(name, "name"), Optional.of(Checks.notNull(override, "override")));
   }

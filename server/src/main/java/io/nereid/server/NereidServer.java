@@ -1,5 +1,6 @@
 package io.nereid.server;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.Model;
 import io.nereid.Nereid;
 import io.nereid.model.ModelState;
@@ -73,6 +74,8 @@ public final class NereidServer implements AutoCloseable {
   private final GrpcStart grpc;
   private Optional<HttpServer> http = Optional.empty();
   private Optional<MetricsServer> metrics = Optional.empty();
+
+  @GuardedBy("this")
   private boolean stopped;
 
   private NereidServer(ServerOptions options, Nereid nereid, List<StartPart> parts) {

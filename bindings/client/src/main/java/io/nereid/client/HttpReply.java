@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.client.ClientOptions.Compression;
 import io.nereid.types.StatusCode;
 import java.net.http.HttpHeaders;
@@ -62,10 +63,11 @@ record HttpReply(
     private final CompletableFuture<HttpReply> result = new CompletableFuture<>();
     private volatile boolean begun;
 
-    // Bytes of the body that are still to come, and whether there are none, or nobody knows how
-    // many. Guarded by this.
-    private long left;
-    private boolean mayBeGivenBack;
+    @GuardedBy("this")
+    private long left; // bytes of the body that are still to come
+
+    @GuardedBy("this")
+    private boolean mayBeGivenBack; // nothing is still to come, or nobody knows how much
 
     private int status;
     private HttpHeaders headers;

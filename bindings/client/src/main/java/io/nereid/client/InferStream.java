@@ -1,5 +1,6 @@
 package io.nereid.client;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -11,7 +12,6 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 
 /**
  * Requests that go out and responses that come back over one call, each way in order and neither
@@ -39,16 +39,24 @@ public final class InferStream implements AutoCloseable {
   /** Held while a request is encoded, which may take long; never by the transport's threads. */
   private final ReentrantLock sending = new ReentrantLock();
 
-  private boolean finished; // under sending
+  @GuardedBy("sending")
+  private boolean finished;
 
-  /** Guards the replies and the end. */
   private final ReentrantLock lock = new ReentrantLock();
 
   private final Condition writable = lock.newCondition();
   private final Condition arrived = lock.newCondition();
+
+  @GuardedBy("lock")
   private final Queue<GrpcReply> replies = new ArrayDeque<>();
+
+  @GuardedBy("lock")
   private Status end; // null: not yet
+
+  @GuardedBy("lock")
   private boolean begun;
+
+  @GuardedBy("lock")
   private boolean closed;
 
   /** Requests that want outputs in shared memory, by id: their responses lie there. */
@@ -76,7 +84,9 @@ public final class InferStream implements AutoCloseable {
       }
       lock.lock();
       try {
-        await(writable, () -> call.isReady() || end != null);
+        while (!closed && !call.isReady() && end == null) {
+          await(writable);
+        }
         checkOpen();
         if (end != null) {
           throw end.isOk()
@@ -131,7 +141,9 @@ public final class InferStream implements AutoCloseable {
     GrpcReply reply;
     lock.lock();
     try {
-      await(arrived, () -> !replies.isEmpty() || end != null);
+      while (!closed && replies.isEmpty() && end == null) {
+        await(arrived);
+      }
       checkOpen();
       reply = replies.poll();
       if (reply == null) {
@@ -176,12 +188,10 @@ public final class InferStream implements AutoCloseable {
     }
   }
 
-  /** Waits until it holds; under the lock. */
-  private void await(Condition condition, BooleanSupplier holds) {
+  @GuardedBy("lock")
+  private void await(Condition condition) {
     try {
-      while (!closed && !holds.getAsBoolean()) {
-        condition.await();
-      }
+      condition.await();
     } catch (InterruptedException e) {
       call.cancel("the thread was interrupted", e);
       Thread.currentThread().interrupt();
@@ -190,6 +200,7 @@ public final class InferStream implements AutoCloseable {
     }
   }
 
+  @GuardedBy("lock")
   private void checkOpen() {
     if (closed) {
       throw new IllegalStateException("the stream is closed");

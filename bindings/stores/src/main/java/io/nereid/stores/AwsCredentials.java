@@ -1,5 +1,6 @@
 package io.nereid.stores;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
@@ -59,7 +60,9 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
     private final Map<String, String> given;
     private final boolean amazon;
     private final SmallHttp http;
-    private AwsCredentials known; // null: nobody asked yet; guarded by this
+
+    @GuardedBy("this")
+    private AwsCredentials known; // null: nobody asked yet
 
     /**
      * A chain.

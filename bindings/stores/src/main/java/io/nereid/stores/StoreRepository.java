@@ -1,5 +1,6 @@
 package io.nereid.stores;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.model.ModelFile;
 import io.nereid.model.ModelStore;
 import io.nereid.types.NereidException;
@@ -53,17 +54,25 @@ final class StoreRepository {
   private final Map<String, List<StoredObject>> built = new ConcurrentHashMap<>();
   private final Map<String, Path> replaced = new ConcurrentHashMap<>();
   private final Map<String, String> waiting = new ConcurrentHashMap<>();
-  private final Map<String, Pending> pending = new HashMap<>(); // guarded by itself
-  private long fetchedBytes; // of fetches that have ended; guarded likewise
+
+  @GuardedBy("pending")
+  private final Map<String, Pending> pending = new HashMap<>();
+
+  @GuardedBy("pending")
+  private long fetchedBytes; // of fetches that have ended
+
   private final AtomicLong treeCount = new AtomicLong();
 
   /** The objects by model; null: the store was never asked. One thread at a time writes it. */
   private volatile Map<String, List<StoredObject>> listed;
 
   private volatile int failedLooks;
-  private long nextLookNs; // guarded by this
 
-  /** The first list, asked for while the rest of a program starts; null: it was used. Likewise. */
+  @GuardedBy("this")
+  private long nextLookNs;
+
+  /** The first list, asked for while the rest of a program starts; null: it was used. */
+  @GuardedBy("this")
   private Future<List<StoredObject>> first;
 
   private final long madeNs = System.nanoTime();
@@ -145,6 +154,7 @@ final class StoreRepository {
     return store.list(isKnown ? 2 : HttpStore.TRIES);
   }
 
+  @GuardedBy("this")
   private void cannotList(IOException cause) {
     try {
       List<StoredObject> saved = listed == null ? cache.savedList(url) : List.of();

@@ -1,5 +1,6 @@
 package io.nereid.stores;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -16,7 +17,11 @@ final class TokenSource {
   private static final Duration MARGIN = Duration.ofMinutes(2);
 
   private final Question question;
-  private String token; // null: there is none; guarded by this, as is what follows
+
+  @GuardedBy("this")
+  private String token; // null: there is none
+
+  @GuardedBy("this")
   private Instant ends;
 
   TokenSource(Question question) {

@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -51,8 +52,14 @@ final class DevicePool {
   }
 
   private final Source source;
+
+  @GuardedBy("this")
   private final TreeMap<Long, Deque<Block>> idle = new TreeMap<>();
+
+  @GuardedBy("this")
   private long liveBytes;
+
+  @GuardedBy("this")
   private long idleBytes;
 
   DevicePool(Source source) {
@@ -106,6 +113,7 @@ final class DevicePool {
     return lent(new Block(this, address, rounded));
   }
 
+  @GuardedBy("this")
   private Block lent(Block block) {
     liveBytes += block.byteSize();
     return block;

@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import java.util.stream.Stream;
  */
 final class Engines {
 
+  @GuardedBy("LOADED")
   private static final Map<Key, Entry> LOADED = new HashMap<>();
 
   /** The properties that two plans must share to be one engine. */
@@ -46,9 +48,12 @@ final class Engines {
 
   private static final class Entry {
     private Engine engine; // null until it is loaded
+
+    @GuardedBy("LOADED")
     private int users;
 
     /** The use that tells what the engine occupies; null when the next one that is asked does. */
+    @GuardedBy("LOADED")
     private Use teller;
   }
 
@@ -57,6 +62,8 @@ final class Engines {
 
     private final Key key;
     private final Entry entry;
+
+    @GuardedBy("LOADED")
     private boolean closed;
 
     private Use(Key key, Entry entry) {

@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.types.NereidException;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -11,7 +12,11 @@ import java.util.function.Supplier;
 final class OneAttempt<T> {
 
   private final Supplier<T> attempt;
+
+  @GuardedBy("this")
   private T made;
+
+  @GuardedBy("this")
   private NereidException failure;
 
   OneAttempt(Supplier<T> attempt) {

@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import org.bytedeco.tensorrt.global.nvinfer;
 /** Libraries of plugins that an operator names. They are loaded once and stay. */
 public final class Plugins {
 
+  @GuardedBy("Plugins.class")
   private static final Set<Path> LOADED = new HashSet<>();
 
   private Plugins() {}

@@ -1,5 +1,6 @@
 package io.nereid.tensorrt;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.util.List;
@@ -34,6 +35,8 @@ public final class TensorRtLibrary {
   private final LibraryFinder finder;
   private final String location;
   private final TensorRtVersion version;
+
+  @GuardedBy("this")
   private boolean pluginsRegistered;
 
   private TensorRtLibrary(

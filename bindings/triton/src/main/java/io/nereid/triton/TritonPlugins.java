@@ -1,5 +1,6 @@
 package io.nereid.triton;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.JsonText;
 import io.nereid.internal.config.ReadOptions;
 import io.nereid.internal.cuda.CudaDevice;
@@ -31,20 +32,25 @@ final class TritonPlugins implements PluginService {
   /** The compute capability that Triton asks of GPUs unless a setting says otherwise. */
   private static final String LEAST_CAPABILITY = "6.0";
 
-  /** The runtime that has plug-ins. Guarded by the class. */
+  /** The runtime that has plug-ins. */
+  @GuardedBy("TritonPlugins.class")
   private static TritonPlugins active;
 
   private final PluginOptions options;
   private final PluginSearch search;
   private Owner owner;
   private NativeRuntime runtime;
-  private boolean started; // guarded by this
   private PluginCacheHandle cache; // null: none
 
-  /** Repository agents by name. Guarded by this. */
+  @GuardedBy("this")
+  private boolean started;
+
+  /** Repository agents by name. */
+  @GuardedBy("this")
   private final Map<String, PluginAgentHandle> agents = new HashMap<>();
 
-  /** Backends in use by their libraries. Guarded by itself. */
+  /** Backends in use by their libraries. */
+  @GuardedBy("leases")
   private final Map<PluginSearch.Backend, Lease> leases = new HashMap<>();
 
   private TritonPlugins(PluginOptions options) {
@@ -110,7 +116,9 @@ final class TritonPlugins implements PluginService {
     private final TritonPlugins plugins;
     private final PluginSearch.Backend found;
     private int users; // guarded by the plug-ins' leases
-    private PluginBackendHandle handle; // guarded by this
+
+    @GuardedBy("this")
+    private PluginBackendHandle handle;
 
     Lease(TritonPlugins plugins, PluginSearch.Backend found) {
       this.plugins = plugins;

@@ -1,5 +1,6 @@
 package io.nereid.flink;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.Nereid;
 import io.nereid.model.RepositoryOptions;
 import java.net.URI;
@@ -15,12 +16,17 @@ import java.util.Set;
  */
 final class SharedRuntime {
 
+  @GuardedBy("BY_REPOSITORY")
   private static final Map<String, SharedRuntime> BY_REPOSITORY = new HashMap<>();
 
   private final String repository;
   private final Nereid nereid;
+
+  @GuardedBy("this")
   private final Set<String> loaded = new HashSet<>();
-  private int tasks; // guarded by BY_REPOSITORY
+
+  @GuardedBy("BY_REPOSITORY")
+  private int tasks;
 
   private SharedRuntime(String repository) {
     this.repository = repository;

@@ -1,5 +1,6 @@
 package io.nereid.micrometer;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
@@ -40,6 +41,8 @@ public final class NereidMetrics implements MeterBinder, AutoCloseable {
 
   private final Nereid nereid;
   private final Tags tags;
+
+  @GuardedBy("this")
   private final List<Binding> bindings = new ArrayList<>();
 
   /** Metrics without tags of their own. */

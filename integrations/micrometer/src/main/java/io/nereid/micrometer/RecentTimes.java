@@ -1,5 +1,6 @@
 package io.nereid.micrometer;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.Model;
 import io.nereid.statistics.Histogram;
 import java.time.Duration;
@@ -11,12 +12,15 @@ final class RecentTimes {
 
   private final Model model;
 
-  /** The counts at the start of the window that is one to two minutes long; guarded by this. */
+  /** The counts at the start of the window that is one to two minutes long. */
+  @GuardedBy("this")
   private Histogram begin;
 
-  /** The counts at the start of the next window; guarded by this. */
+  /** The counts at the start of the next window. */
+  @GuardedBy("this")
   private Histogram next;
 
+  @GuardedBy("this")
   private long nextNs;
 
   RecentTimes(Model model) {

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.Attributes;
 import io.grpc.ServerCall;
 import java.util.ArrayDeque;
@@ -18,8 +19,11 @@ final class ConnectionTasks {
 
   private static final Attributes.Key<ConnectionTasks> KEY = Attributes.Key.create("tasks");
 
-  private final Queue<Runnable> waiting = new ArrayDeque<>(); // guarded by this
-  private int running; // guarded by this
+  @GuardedBy("this")
+  private final Queue<Runnable> waiting = new ArrayDeque<>();
+
+  @GuardedBy("this")
+  private int running;
 
   /** The attributes of a connection, with its tasks. */
   static Attributes in(Attributes attributes) {

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
@@ -39,9 +40,10 @@ final class HealthService implements LifecycleListener, AutoCloseable {
   private final ServerHealth health;
 
   /**
-   * Clients that watch, by the name of what they watch. This object guards the map, and telling
-   * them: so what they are told last was also read last.
+   * Clients that watch, by the name of what they watch. The lock is held while they are told, too:
+   * so what they are told last was also read last.
    */
+  @GuardedBy("this")
   private final Map<String, Set<Watcher>> watchers = new HashMap<>();
 
   /** Hears from the server's health. It is a field because removing it takes the same object. */
@@ -122,6 +124,7 @@ final class HealthService implements LifecycleListener, AutoCloseable {
     watchers.keySet().forEach(this::tellAll);
   }
 
+  @GuardedBy("this")
   private void tellAll(String service) {
     watchers.getOrDefault(service, Set.of()).forEach(Watcher::tell);
   }

@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.grpc.HandlerRegistry;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
@@ -17,7 +18,11 @@ final class MethodTable extends HandlerRegistry {
 
   private final Map<String, ServerMethodDefinition<?, ?>> first;
   private final Supplier<List<ServerServiceDefinition>> others;
-  private List<ServerServiceDefinition> services; // guarded by this; null: not made yet
+
+  @GuardedBy("this")
+  private List<ServerServiceDefinition> services; // null: not made yet
+
+  @GuardedBy("this")
   private Map<String, ServerMethodDefinition<?, ?>> rest; // the same
 
   /**

@@ -1,5 +1,6 @@
 package io.nereid.server.log;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.FileDescriptor;
@@ -21,12 +22,19 @@ final class LogOutput implements AutoCloseable {
   private static final long CHECK_NS = 1_000_000_000;
 
   // Not one of java.nio: its channels are closed when a thread that writes is interrupted.
+  @GuardedBy("this")
   private OutputStream stream;
+
   private final Path file; // null: the error stream
+
+  @GuardedBy("this")
   private Object fileKey; // what tells the open file from others
+
+  @GuardedBy("this")
   private long checkedNs = System.nanoTime();
 
   /** True if the last line may lack its end, as when a disk is full. */
+  @GuardedBy("this")
   private boolean unfinished;
 
   LogOutput(OutputStream stream, Path file) {
@@ -69,6 +77,7 @@ final class LogOutput implements AutoCloseable {
     unfinished = false;
   }
 
+  @GuardedBy("this")
   private void followRotation() {
     checkedNs = System.nanoTime();
     if (fileKey != null && fileKey.equals(keyOf(file))) {

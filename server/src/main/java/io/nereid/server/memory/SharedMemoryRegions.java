@@ -1,5 +1,6 @@
 package io.nereid.server.memory;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.server.memory.Region.SystemRegion;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -25,7 +26,8 @@ public final class SharedMemoryRegions implements AutoCloseable {
 
   private final boolean enabled;
 
-  /** The regions by name; guarded by this, as are the counts in it. */
+  /** The regions by name; the lock guards the counts in them, too. */
+  @GuardedBy("this")
   private final Map<String, Registered> regions = new TreeMap<>();
 
   /** A region, and who uses it. */
@@ -201,6 +203,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
   }
 
   /** Gives what the caller closes, having left the lock; null: nothing yet. */
+  @GuardedBy("this")
   private Registered leave(Registered registered) {
     registered.leaving = true;
     if (registered.users > 0) {

@@ -1,5 +1,6 @@
 package io.nereid.server.metrics;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.cuda.Nvml;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,7 +26,11 @@ public final class GpuMetrics {
 
   private final List<Source> sources = new ArrayList<>();
   private final long intervalNs;
+
+  @GuardedBy("this")
   private List<Reading> readings = List.of();
+
+  @GuardedBy("this")
   private long readNs;
 
   /** A GPU, and the energy that it had used when it was first looked at. */

@@ -1,5 +1,6 @@
 package io.nereid.server.shared;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
@@ -15,8 +16,10 @@ public record CpuLoad(double machine, double process) {
   private static final OperatingSystemMXBean SYSTEM =
       (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-  // Guarded by the class.
+  @GuardedBy("CpuLoad.class")
   private static CpuLoad last;
+
+  @GuardedBy("CpuLoad.class")
   private static long lastNs;
 
   /** The load, measured at most so long ago. */

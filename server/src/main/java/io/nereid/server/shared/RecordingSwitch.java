@@ -1,5 +1,6 @@
 package io.nereid.server.shared;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.Nereid;
 import io.nereid.recording.Recorder;
 import io.nereid.recording.RecordingOptions;
@@ -17,7 +18,11 @@ public final class RecordingSwitch implements AutoCloseable {
 
   private final Nereid nereid;
   private final Optional<RecordingOptions> options;
+
+  @GuardedBy("this")
   private Recorder recorder; // null: nothing is recorded
+
+  @GuardedBy("this")
   private Recorder.Statistics before = NOTHING; // of the recorders that have ended
 
   /** Records nothing yet, and never where there are no options. */

@@ -1,5 +1,6 @@
 package io.nereid.server.trace;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.model.TracedActivity;
 import io.nereid.tensor.Tensor;
 import java.util.ArrayList;
@@ -51,10 +52,13 @@ final class ToldActivities implements Consumer<TracedActivity> {
   private final LongSupplier ids;
   private final Optional<Recorder> recorder;
 
-  // ---- Guarded by this -------------------------------------------------------------------------
-
+  @GuardedBy("this")
   private final Map<Long, Inference> inferences = new LinkedHashMap<>();
+
+  @GuardedBy("this")
   private int count;
+
+  @GuardedBy("this")
   private boolean ended;
 
   /**
@@ -88,7 +92,7 @@ final class ToldActivities implements Consumer<TracedActivity> {
                     new Moment(TracedTensor.limited(activity.name()), activity.timeNs())));
   }
 
-  private Inference begin(TracedActivity first) {
+  private synchronized Inference begin(TracedActivity first) {
     if (first.inference() == 0) {
       return new Inference(request, 0, first);
     }

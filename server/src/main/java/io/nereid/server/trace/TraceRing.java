@@ -1,5 +1,6 @@
 package io.nereid.server.trace;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.server.trace.SlowRequest.Phase;
 import io.nereid.statistics.Timings;
 import java.util.ArrayDeque;
@@ -43,13 +44,15 @@ public final class TraceRing {
   }
 
   private static final class Slot {
+    @GuardedBy("this")
     private final PriorityQueue<Kept> slowest =
         new PriorityQueue<>(Comparator.comparingLong(kept -> kept.request.durationNs()));
 
     /** The last that failed and were not slow. */
+    @GuardedBy("this")
     private final ArrayDeque<Kept> failed = new ArrayDeque<>();
 
-    private long number; // of the ten seconds that it stands for
+    private volatile long number; // of the ten seconds that it stands for
 
     /** A request has to take longer than this; written with the slot's lock. */
     private volatile long floorNs = Long.MIN_VALUE;

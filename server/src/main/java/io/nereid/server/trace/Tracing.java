@@ -1,5 +1,6 @@
 package io.nereid.server.trace;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -44,11 +45,16 @@ public final class Tracing {
   /** The slow requests while somebody looks at them; null: nobody does. */
   private volatile TraceRing watched;
 
-  // ---- Guarded by this -------------------------------------------------------------------------
-
+  @GuardedBy("this")
   private Sampling current;
+
+  @GuardedBy("this")
   private Map<String, Object> ownGlobal = Map.of();
+
+  @GuardedBy("this")
   private final Map<String, Map<String, Object>> ownOfModels = new HashMap<>();
+
+  @GuardedBy("this")
   private boolean closed;
 
   /** Starts with settings that hold until somebody changes them. */
@@ -166,7 +172,8 @@ public final class Tracing {
     }
     TraceSampler sampler = sampler(updated, started);
     Map<String, TraceSampler> samplers = new HashMap<>();
-    ownOfModels.replaceAll((name, ownOf) -> withCount(ownOf, current.of(name)));
+    Sampling before = current;
+    ownOfModels.replaceAll((name, ownOf) -> withCount(ownOf, before.of(name)));
     ownOfModels.forEach((name, ownOf) -> samplers.put(name, sampler(ownOf, sampler.settings())));
     ownGlobal = updated;
     set(sampler, samplers);
@@ -191,6 +198,7 @@ public final class Tracing {
     return new TraceSampler(settings);
   }
 
+  @GuardedBy("this")
   private void set(TraceSampler global, Map<String, TraceSampler> models) {
     TraceQueue queue = current == null ? null : current.queue();
     current = new Sampling(global, Map.copyOf(models), queue);

@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -24,14 +25,28 @@ final class HttpSender extends Sender {
   private final HttpReplyParser reply;
   private final Object lock = new Object();
 
-  // Under lock from here.
+  @GuardedBy("lock")
   private Wire wire;
+
+  @GuardedBy("lock")
   private SelectionKey key; // null until the loop has it
+
+  @GuardedBy("lock")
   private boolean usable; // connected
+
+  @GuardedBy("lock")
   private boolean awaiting; // a request is under way
+
+  @GuardedBy("lock")
   private boolean closed;
+
+  @GuardedBy("lock")
   private Encoded loaded;
+
+  @GuardedBy("lock")
   private ByteBuffer head = ByteBuffer.allocateDirect(1024);
+
+  @GuardedBy("lock")
   private ByteBuffer tail = NOTHING;
 
   HttpSender(
@@ -111,6 +126,7 @@ final class HttpSender extends Sender {
     }
   }
 
+  @GuardedBy("lock")
   private void flush() throws IOException {
     boolean all = wire.write(head, tail);
     if (key == null) {
@@ -151,6 +167,7 @@ final class HttpSender extends Sender {
   }
 
   /** Returns whether the reply is complete. */
+  @GuardedBy("lock")
   private boolean receive() throws IOException {
     ByteBuffer in = loop.in();
     int count;
@@ -225,6 +242,7 @@ final class HttpSender extends Sender {
     reconnect(failed);
   }
 
+  @GuardedBy("lock")
   private void drop() {
     usable = false;
     wire.close();

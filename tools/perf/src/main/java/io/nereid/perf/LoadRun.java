@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,10 +41,18 @@ final class LoadRun implements SendingRun, AutoCloseable {
   private volatile boolean stopping;
 
   private final Object lock = new Object();
-  private final List<Sender> opened = new ArrayList<>(); // under lock
-  private final Deque<Sender> free = new ArrayDeque<>(); // under lock
-  private boolean pacerWaits; // under lock
-  private boolean opening; // under lock
+
+  @GuardedBy("lock")
+  private final List<Sender> opened = new ArrayList<>();
+
+  @GuardedBy("lock")
+  private final Deque<Sender> free = new ArrayDeque<>();
+
+  @GuardedBy("lock")
+  private boolean pacerWaits;
+
+  @GuardedBy("lock")
+  private boolean opening;
 
   private LoadRun(Senders senders, Requests requests, LoadLevel level, long seed) {
     this.senders = senders;

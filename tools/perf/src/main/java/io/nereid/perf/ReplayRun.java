@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.perf.RecordedRequests.Arrival;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -76,7 +77,10 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   private final List<Sender> opened = new ArrayList<>(); // by the thread of run
   private final BlockingDeque<Sender> free = new LinkedBlockingDeque<>();
   private final Map<Sender, Flight> flying = new ConcurrentHashMap<>();
-  private final Map<String, Deque<Flight>> sequences = new HashMap<>(); // that wait; under itself
+
+  @GuardedBy("sequences")
+  private final Map<String, Deque<Flight>> sequences = new HashMap<>(); // that wait
+
   private final Queue<End> ends = new ConcurrentLinkedQueue<>();
   private final CountDownLatch left;
   private final AtomicReference<String> firstError = new AtomicReference<>();

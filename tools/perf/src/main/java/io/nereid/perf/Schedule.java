@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.Random;
 
 /**
@@ -16,8 +17,10 @@ final class Schedule {
   private final Random random; // null: constant
   private final long startNs;
 
-  // Guarded by this.
+  @GuardedBy("this")
   private long taken;
+
+  @GuardedBy("this")
   private double offsetNs;
 
   Schedule(double ratePerSecond, boolean poisson, long seed, long startNs) {

@@ -1,5 +1,6 @@
 package io.nereid.recording.compare;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -73,12 +74,22 @@ public final class AnswerComparison {
   private final Map<String, Tolerance> tolerances;
   private final Map<String, Double> noise;
 
-  // Under this object's lock from here.
+  @GuardedBy("this")
   private final Map<String, OfOutput> outputs = new TreeMap<>();
+
+  @GuardedBy("this")
   private final List<String> failures = new ArrayList<>(); // the first ones
+
+  @GuardedBy("this")
   private long differing;
+
+  @GuardedBy("this")
   private long failed;
+
+  @GuardedBy("this")
   private long alike; // failures
+
+  @GuardedBy("this")
   private long requests;
 
   /**

@@ -1,5 +1,6 @@
 package io.nereid.internal.backend;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.model.Backend;
 import io.nereid.model.BackendInstance;
 import io.nereid.model.Batch;
@@ -53,6 +54,7 @@ public final class RepeatBackend implements Backend {
 
   /** When an instance takes its next request. Used by all threads that execute for it. */
   private static final class Turn {
+    @GuardedBy("this")
     private long freeNs = System.nanoTime();
 
     /** The time at which a request begins, which keeps the instance this long. */

@@ -1,5 +1,6 @@
 package io.nereid.internal.config;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.model.ModelFile;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -59,9 +60,15 @@ public final class ModelFiles {
   /** The name of the only file, where the model is one; null: its directory is the model. */
   private final String file;
 
+  @GuardedBy("this")
   private final Map<Path, List<String>> labels = new HashMap<>();
+
+  @GuardedBy("this")
   private int labelBytesLeft = MAX_LABEL_BYTES;
+
+  @GuardedBy("this")
   private int labelsLeft = MAX_LABELS;
+
   private long readNs;
 
   private ModelFiles(Path directory, String name, String file) {
@@ -221,6 +228,7 @@ public final class ModelFiles {
     return read;
   }
 
+  @GuardedBy("this")
   private List<String> splitLabels(Path file, String text) {
     List<String> lines = new ArrayList<>();
     int start = 0;

@@ -1,5 +1,6 @@
 package io.nereid.internal.config;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.Message;
 import com.google.protobuf.TextFormatParseInfoTree;
@@ -47,12 +48,16 @@ final class WrittenMessages {
 
   private final List<Message> messages;
   private final TextFormatParseInfoTree places;
+
+  @GuardedBy("this")
   private final Map<FieldDescriptor, Held> held = new HashMap<>();
 
   /** Elements of a field that are noted together, for all messages. */
+  @GuardedBy("this")
   private final Map<FieldDescriptor, WrittenMessages> shared = new HashMap<>();
 
   /** Elements of a field that are noted together, for each message on its own. */
+  @GuardedBy("this")
   private final Map<FieldDescriptor, WrittenMessages[]> own = new HashMap<>();
 
   private WrittenMessages(List<Message> messages, TextFormatParseInfoTree places) {
@@ -127,6 +132,7 @@ final class WrittenMessages {
     return TextFormatParseLocation.EMPTY;
   }
 
+  @GuardedBy("this")
   private Held held(FieldDescriptor field) {
     return held.computeIfAbsent(field, this::hold);
   }

@@ -1,5 +1,6 @@
 package io.nereid.internal.cuda;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.ffi.NativeCalls;
 import io.nereid.types.NereidException;
 import java.lang.foreign.MemorySegment;
@@ -27,9 +28,12 @@ public final class CudaDevice {
   private final long memoryBytes;
 
   /** Made with the thread when first needed: a context takes memory of the GPU. */
+  @GuardedBy("this")
   private long context;
 
+  @GuardedBy("this")
   private ThreadPoolExecutor thread;
+
   private long stream; // belongs to the thread
 
   CudaDevice(CudaLibrary library, int number) {

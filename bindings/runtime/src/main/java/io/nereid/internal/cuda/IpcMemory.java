@@ -1,5 +1,6 @@
 package io.nereid.internal.cuda;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.tensor.DeviceMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -13,6 +14,8 @@ public final class IpcMemory implements AutoCloseable {
   private final CudaDevice device;
   private final long pointer;
   private final long byteSize;
+
+  @GuardedBy("this")
   private boolean closed;
 
   IpcMemory(CudaDevice device, long pointer, long byteSize) {

@@ -3,6 +3,7 @@ package io.nereid.internal.cuda;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.ffi.CoreLog;
 import io.nereid.internal.ffi.NativeCalls;
 import io.nereid.internal.ffi.Registry;
@@ -71,7 +72,10 @@ public final class PageLocking {
    */
   private final AtomicReference<String> failure = new AtomicReference<>();
 
+  @GuardedBy("this")
   private boolean begun;
+
+  @GuardedBy("this")
   private long number; // 0: nothing was locked
 
   /** Known before the core calls for the first time, and fixed. */

@@ -3,6 +3,7 @@ package io.nereid.internal.ffi;
 import static io.nereid.internal.ffi.Memory.offset;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.model.SequenceId;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.DataType;
@@ -38,9 +39,16 @@ public final class BatchRecord {
   /** Collected with the instance. */
   private final Arena arena = Arena.ofAuto();
 
+  @GuardedBy("this")
   private final MemorySegment shape = arena.allocate(JAVA_LONG, TensorRecord.MAX_RANK);
+
+  @GuardedBy("this")
   private final MemorySegment dataOut = arena.allocate(JAVA_LONG);
+
+  @GuardedBy("this")
   private final long state = arena.allocate(TensorRecord.LAYOUT).address();
+
+  @GuardedBy("this")
   private final long error = ErrorRecord.allocate(arena);
 
   private long address;

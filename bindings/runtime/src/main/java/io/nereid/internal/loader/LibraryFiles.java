@@ -1,5 +1,6 @@
 package io.nereid.internal.loader;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -29,6 +30,8 @@ public final class LibraryFiles {
   private static final String CHILD_PROGRAM = "nereid-child";
 
   private static final Object LOCK = new Object();
+
+  @GuardedBy("LOCK")
   private static Path unpackedOnnxruntime;
 
   private LibraryFiles() {}

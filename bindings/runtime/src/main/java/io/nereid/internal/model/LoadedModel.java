@@ -1,5 +1,6 @@
 package io.nereid.internal.model;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.Checks;
 import io.nereid.internal.backend.JavaBackends;
 import io.nereid.internal.ffi.BatcherUpcalls;
@@ -66,9 +67,14 @@ public final class LoadedModel {
   private ModelStatistics lastStatistics;
 
   // Ensembles that this is a step of keep it loaded, as do requests of plug-ins, and who waits for
-  // its sequences. When the last one of a retired load has left, nobody comes. Guarded by this.
+  // its sequences. When the last one of a retired load has left, nobody comes.
+  @GuardedBy("this")
   private int users;
+
+  @GuardedBy("this")
   private boolean retired;
+
+  // Written before retired.
   private long deadlineNs;
   private boolean patient;
 

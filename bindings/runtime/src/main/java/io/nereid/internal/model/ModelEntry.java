@@ -1,5 +1,6 @@
 package io.nereid.internal.model;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.request.Slot;
 import io.nereid.internal.request.SlotPool;
@@ -266,6 +267,7 @@ public final class ModelEntry {
    * The model is about to be loaded. Returns the load that takes requests meanwhile; null: none
    * does.
    */
+  @GuardedBy("lock")
   LoadedModel begin(ModelDraft draft) {
     attempted = draft;
     if (current == null) {
@@ -275,6 +277,7 @@ public final class ModelEntry {
   }
 
   /** Requests go to this load from here on. */
+  @GuardedBy("lock")
   void publish(ModelDraft draft, LoadedModel loaded) {
     if (current != null && current.hasSequences()) {
       current.replacedBy(loaded);
@@ -292,6 +295,7 @@ public final class ModelEntry {
   }
 
   /** The model could not be loaded; the load that took requests before goes on. */
+  @GuardedBy("lock")
   void fail(RuntimeException cause) {
     failure = cause;
     promoted &= shadowOf == 0;
@@ -301,6 +305,7 @@ public final class ModelEntry {
   }
 
   /** Says more about why the last load failed. */
+  @GuardedBy("lock")
   void explain(RuntimeException cause) {
     if (failure != null) {
       failure = cause;
@@ -315,6 +320,7 @@ public final class ModelEntry {
   /**
    * The model takes no more requests, and goes into this state. Returns the load that took them.
    */
+  @GuardedBy("lock")
   LoadedModel leave(ModelState now, RuntimeException why) {
     LoadedModel left = current;
     failure = why;
@@ -340,12 +346,14 @@ public final class ModelEntry {
   }
 
   /** The model was not loaded, and nobody waits for it any more. */
+  @GuardedBy("lock")
   void forget() {
     failure = null;
     state.set(ModelState.UNLOADED);
   }
 
   /** Returns the draft of an ensemble's next load: the one that it was served with. */
+  @GuardedBy("lock")
   ModelDraft again() {
     if (current != null) {
       attempted = served;

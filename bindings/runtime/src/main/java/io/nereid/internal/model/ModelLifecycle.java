@@ -1,5 +1,6 @@
 package io.nereid.internal.model;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.Checks;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.model.Ensemble;
@@ -174,7 +175,8 @@ public final class ModelLifecycle {
     }
   }
 
-  /** Loads the draft, with the entry's lock held. Returns the load that it replaced; null: none. */
+  /** Loads the draft. Returns the load that it replaced; null: none. */
+  @GuardedBy("entry.lock")
   private LoadedModel replace(ModelEntry entry, ModelDraft draft) {
     LoadedModel old = entry.begin(draft);
     fire(new ModelEvent.Loading(entry.name(), entry.version()));
@@ -200,6 +202,7 @@ public final class ModelLifecycle {
     return old;
   }
 
+  @GuardedBy("entry.lock")
   private LoadedModel publish(ModelEntry entry, ModelDraft draft) {
     if (draft.ensemble().isEmpty()) {
       LoadedModel loaded = loader.load(draft, List.of(), entry.terms());
@@ -232,6 +235,7 @@ public final class ModelLifecycle {
     }
   }
 
+  @GuardedBy("entry.lock")
   private void failed(ModelEntry entry, RuntimeException cause) {
     entry.fail(cause);
     fire(new ModelEvent.Failed(entry.name(), entry.version(), cause));
@@ -279,6 +283,7 @@ public final class ModelLifecycle {
   }
 
   /** Takes no more requests; what it has is finished by {@link #settle}. */
+  @GuardedBy("entry.lock")
   private LoadedModel leave(ModelEntry entry, ModelState now, RuntimeException why) {
     LoadedModel left = entry.leave(now, why);
     leaving.put(left, new Farewell(entry, new ModelEvent.Unloaded(entry.name(), entry.version())));

@@ -1,5 +1,6 @@
 package io.nereid.internal.repository;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.model.AgentChain;
 import io.nereid.internal.model.ModelEntry;
@@ -49,22 +50,24 @@ public final class RepositoryEntry {
   private final int retryCount;
   private final ReentrantLock lock = new ReentrantLock();
 
-  /**
-   * The plan that the model was loaded from last, whether that worked or not; null: none. Guarded
-   * by lock.
-   */
+  /** The plan that the model was loaded from last, whether that worked or not; null: none. */
+  @GuardedBy("lock")
   private RepositoryPlan loaded;
 
-  /** True if all of it could be loaded. Guarded by lock. */
+  /** True if all of it could be loaded. */
+  @GuardedBy("lock")
   private boolean complete;
 
-  /** The plan of the last load that worked; null: nothing is loaded. Guarded by lock. */
+  /** The plan of the last load that worked; null: nothing is loaded. */
+  @GuardedBy("lock")
   private RepositoryPlan served;
 
-  /** The repository agents of that; null: nothing is loaded. Guarded by lock. */
+  /** The repository agents of that; null: nothing is loaded. */
+  @GuardedBy("lock")
   private AgentChain agents;
 
-  /** Temporary directories that loaded versions may still need. Guarded by lock. */
+  /** Temporary directories that loaded versions may still need. */
+  @GuardedBy("lock")
   private final Set<OverrideFiles> files = new HashSet<>();
 
   RepositoryEntry(
@@ -167,13 +170,17 @@ public final class RepositoryEntry {
       }
       return apply(plan);
     } catch (RuntimeException e) {
-      plan.files().filter(given -> !files.contains(given)).ifPresent(OverrideFiles::close);
+      Optional<OverrideFiles> given = plan.files();
+      if (given.isPresent() && !files.contains(given.get())) {
+        given.get().close();
+      }
       throw e;
     } finally {
       lock.unlock();
     }
   }
 
+  @GuardedBy("lock")
   private Optional<Failure> apply(RepositoryPlan plan) {
     if (isUnchanged(plan)) {
       plan.agents().close();
@@ -289,6 +296,7 @@ public final class RepositoryEntry {
             ModelFile.isAt(place) || Files.isDirectory(place.resolve(Long.toString(version))));
   }
 
+  @GuardedBy("lock")
   private void closeFiles(Optional<OverrideFiles> kept) {
     files.stream().filter(one -> kept.isEmpty() || kept.get() != one).forEach(OverrideFiles::close);
     files.clear();

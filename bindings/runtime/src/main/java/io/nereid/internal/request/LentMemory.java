@@ -1,5 +1,6 @@
 package io.nereid.internal.request;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.ffi.PoolMemory;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.TimeUnit;
@@ -49,8 +50,10 @@ public final class LentMemory {
     private record Loan(long generation, LentMemory memory) {}
 
     // The loans of the request and the response, each while it is open, or is just being closed.
-    // Guarded by this.
+    @GuardedBy("this")
     private Loan request;
+
+    @GuardedBy("this")
     private Loan response;
 
     /** {@code memory} as the holder of a handle, which the caller keeps open, may use it. */
@@ -79,6 +82,7 @@ public final class LentMemory {
       }
     }
 
+    @GuardedBy("this")
     private void set(boolean ofRequest, Loan loan) {
       if (ofRequest) {
         request = loan;

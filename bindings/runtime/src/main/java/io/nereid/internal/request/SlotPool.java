@@ -1,5 +1,6 @@
 package io.nereid.internal.request;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.ffi.PoolMemory;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.request.Diagnostics.Origin;
@@ -52,10 +53,12 @@ public final class SlotPool {
   private final int tensorDevice;
   private final Supplier<RequestRecord> newRecord;
 
-  /** Every slot there is, free or not. Guarded by itself. */
+  /** Every slot there is, free or not. */
+  @GuardedBy("all")
   private final Set<Slot> all = new HashSet<>();
 
-  /** Open responses that outlive their records. Guarded by {@link #all}. */
+  /** Open responses that outlive their records. */
+  @GuardedBy("all")
   private final Set<OpenResponse> responses = new HashSet<>();
 
   /**

@@ -1,5 +1,6 @@
 package io.nereid.internal.request;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.ffi.PoolMemory;
 import io.nereid.internal.ffi.RequestRecord;
 import io.nereid.internal.ffi.RequestUpcalls;
@@ -30,11 +31,14 @@ public final class SlotTable implements RequestUpcalls.Receiver {
   /** The pools of models with records, from load until the last record went back to the core. */
   private final Set<SlotPool> pools = ConcurrentHashMap.newKeySet();
 
-  // Chunks are only added. Guarded by this for writing.
+  // Chunks are only added, with the lock of this held.
   private volatile AtomicReferenceArray<Slot>[] chunks = chunks(0);
+
+  @GuardedBy("this")
   private final ArrayDeque<Integer> freeIds = new ArrayDeque<>();
 
-  /** Runs tasks when deadlines of asynchronous requests pass. Guarded by this. */
+  /** Runs tasks when deadlines of asynchronous requests pass. */
+  @GuardedBy("this")
   private ScheduledThreadPoolExecutor deadlines;
 
   private volatile long poolByteLimit; // known before the first model is loaded
@@ -162,6 +166,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     freeIds.push(id);
   }
 
+  @GuardedBy("this")
   private void addChunk() {
     int count = chunks.length;
     AtomicReferenceArray<Slot>[] grown = Arrays.copyOf(chunks, count + 1);

@@ -1,5 +1,6 @@
 package io.nereid.internal.request;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.ffi.RequestUpcalls.Outputs;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -29,14 +30,25 @@ public final class StreamQueue implements ResponseReceiver {
 
   private final ReentrantLock lock = new ReentrantLock();
 
-  // Guarded by the lock, as is everything below. Reader and backend take turns to wait for it.
+  // Reader and backend take turns to wait for it.
   private final Condition changed = lock.newCondition();
+
+  @GuardedBy("lock")
   private final ArrayDeque<StreamedResponse> responses = new ArrayDeque<>();
 
+  @GuardedBy("lock")
   private boolean completed; // the core gave the record back
+
+  @GuardedBy("lock")
   private boolean holding = true; // the slot
+
+  @GuardedBy("lock")
   private boolean closed;
+
+  @GuardedBy("lock")
   private boolean cancelled; // by the sender, who may read on
+
+  @GuardedBy("lock")
   private NereidException failure; // what the reader gets when the queue is empty
 
   /**
@@ -94,6 +106,7 @@ public final class StreamQueue implements ResponseReceiver {
   }
 
   /** Waits until something changes; returns why there is nothing to wait for, else null. */
+  @GuardedBy("lock")
   private NereidException awaitResponse() {
     try {
       if (deadlineNs == 0) {
@@ -111,6 +124,7 @@ public final class StreamQueue implements ResponseReceiver {
     return null;
   }
 
+  @GuardedBy("lock")
   private <R> R take(Function<StreamedResponse, R> earlier, RequestFuture.Opener<R> last) {
     StreamedResponse response = responses.peek();
     if (response != null) {
@@ -127,6 +141,7 @@ public final class StreamQueue implements ResponseReceiver {
   }
 
   /** The response that completed the request; null when it has none. */
+  @GuardedBy("lock")
   private <R> R takeLast(RequestFuture.Opener<R> last) {
     holding = false;
     boolean succeeded = slot.record().status() == StatusCode.OK.number();
@@ -168,6 +183,7 @@ public final class StreamQueue implements ResponseReceiver {
     }
   }
 
+  @GuardedBy("lock")
   private void dropResponses() {
     responses.forEach(StreamedResponse::release);
     responses.clear();
@@ -176,6 +192,7 @@ public final class StreamQueue implements ResponseReceiver {
   }
 
   /** Lets go of the slot when nobody will fetch what is in it. */
+  @GuardedBy("lock")
   private void settle() {
     if (holding && completed && (closed || failure != null) && responses.isEmpty()) {
       holding = false;
@@ -238,6 +255,7 @@ public final class StreamQueue implements ResponseReceiver {
    * the response goes to the reader all the same, since the backend may not notice before it is
    * done.
    */
+  @GuardedBy("lock")
   private void waitForReader() {
     boolean interrupted = false;
     while (responses.size() >= CAPACITY && !closed && !cancelled && failure == null) {

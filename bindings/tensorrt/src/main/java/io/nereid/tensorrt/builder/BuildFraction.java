@@ -1,5 +1,6 @@
 package io.nereid.tensorrt.builder;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 
@@ -18,6 +19,7 @@ public final class BuildFraction implements BuildProgress {
   }
 
   /** The phases that run now, in the order in which they began; no two have the same name. */
+  @GuardedBy("this")
   private final LinkedHashMap<String, Phase> phases = new LinkedHashMap<>();
 
   public BuildFraction() {}
@@ -56,7 +58,7 @@ public final class BuildFraction implements BuildProgress {
   }
 
   /** The steps that are done, and of the one that is under way what its own phase has done. */
-  private double of(String name, Phase phase) {
+  private synchronized double of(String name, Phase phase) {
     double within =
         phases.entrySet().stream()
             .filter(entry -> entry.getValue().parent.filter(name::equals).isPresent())

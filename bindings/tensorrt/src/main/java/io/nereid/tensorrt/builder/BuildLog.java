@@ -1,5 +1,6 @@
 package io.nereid.tensorrt.builder;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.tensorrt.LoggerObject;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -19,6 +20,7 @@ final class BuildLog {
   static final System.Logger LOGGER = System.getLogger("io.nereid.tensorrt.builder");
   private static final int KEPT = 3;
 
+  @GuardedBy("this")
   private final Deque<String> errors = new ArrayDeque<>();
 
   private final ILogger logger = LoggerObject.of(this::log);

@@ -1,5 +1,6 @@
 package io.nereid.server.console;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.Model;
 import io.nereid.model.ModelIndexEntry;
 import io.nereid.server.shared.ServerState;
@@ -39,11 +40,16 @@ final class ConsoleFeed {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
 
-  // ---- Guarded by the lock ---------------------------------------------------------------------
-
+  @GuardedBy("lock")
   private int viewers;
+
+  @GuardedBy("lock")
   private boolean closed;
+
+  @GuardedBy("lock")
   private Thread thread; // null: nobody looks
+
+  @GuardedBy("lock")
   private Snapshot latest; // null: there is none yet
 
   // ---- The sampling thread's own ---------------------------------------------------------------
@@ -86,7 +92,8 @@ final class ConsoleFeed {
   /** One page that looks. Its owner waits; any thread may wake it. */
   final class View implements AutoCloseable {
 
-    private boolean woken; // guarded by the lock
+    @GuardedBy("lock")
+    private boolean woken;
 
     /**
      * The newest snapshot that is not the one seen last; that one again when there is none for a
@@ -122,8 +129,11 @@ final class ConsoleFeed {
     @Override
     public void close() {
       lock.lock();
-      viewers--;
-      lock.unlock();
+      try {
+        viewers--;
+      } finally {
+        lock.unlock();
+      }
     }
   }
 

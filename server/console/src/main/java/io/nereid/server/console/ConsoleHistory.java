@@ -1,5 +1,6 @@
 package io.nereid.server.console;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.Model;
 import io.nereid.model.LoadTimes;
 import io.nereid.model.ModelState;
@@ -76,11 +77,16 @@ final class ConsoleHistory {
   private final int length;
   private final Thread thread;
 
-  // ---- Guarded by this -------------------------------------------------------------------------
-
+  @GuardedBy("this")
   private final Map<String, Line> lines = new TreeMap<>();
+
+  @GuardedBy("this")
   private final Deque<Mark> marks = new ArrayDeque<>();
+
+  @GuardedBy("this")
   private long looks;
+
+  @GuardedBy("this")
   private long lastMs = System.currentTimeMillis();
 
   // ---- The looking thread's own ----------------------------------------------------------------
@@ -145,7 +151,8 @@ final class ConsoleHistory {
         line.last = looks;
       }
       lines.values().forEach(this::forget);
-      lines.values().removeIf(line -> line.last + length <= looks);
+      long oldest = looks - length;
+      lines.values().removeIf(line -> line.last <= oldest);
       looks++;
     }
     before = now;
@@ -164,6 +171,7 @@ final class ConsoleHistory {
   }
 
   /** A model that is not there at a look has no figures of it. */
+  @GuardedBy("this")
   private void forget(Line line) {
     if (line.last == looks) {
       return;
@@ -178,6 +186,7 @@ final class ConsoleHistory {
     }
   }
 
+  @GuardedBy("this")
   private void tell(Model model, Line line) {
     ModelState now = model.state();
     String failure = model.failure().orElse(null);
@@ -207,6 +216,7 @@ final class ConsoleHistory {
     }
   }
 
+  @GuardedBy("this")
   private void mark(Line line, String what, String reason) {
     marks.add(new Mark(lastMs, line.model, line.version, what, reason));
     if (marks.size() > MOST_MARKS) {
@@ -230,6 +240,7 @@ final class ConsoleHistory {
             .filter(line -> number.isEmpty() || line.version.equals(number))
             .toList();
     int kept = (int) Math.min(looks, length);
+    long oldestMs = lastMs - step.toMillis() * length;
     int each = Math.ceilDiv(Math.max(kept, 1), MOST_POINTS);
     ConsoleJson history = new ConsoleJson();
     for (int i = 0; i < ModelHistory.NAMES.length; i++) {
@@ -244,12 +255,13 @@ final class ConsoleHistory {
             "marks",
             marks.stream()
                 .filter(mark -> name.isEmpty() || mark.model.isEmpty() || mark.model.equals(name))
-                .filter(mark -> lastMs - mark.timeMs <= step.toMillis() * length)
+                .filter(mark -> mark.timeMs >= oldestMs)
                 .map(Mark::json)
                 .toList());
   }
 
   /** The highest of each few looks; rates and numbers of all models are added, times are not. */
+  @GuardedBy("this")
   private double[] points(List<Line> wanted, int figure, int kept, int each) {
     boolean added = !ModelHistory.NAMES[figure].endsWith("_us");
     double[] points = new double[Math.ceilDiv(kept, each)];

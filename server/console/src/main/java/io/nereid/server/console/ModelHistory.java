@@ -1,5 +1,6 @@
 package io.nereid.server.console;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.statistics.Histogram;
 import io.nereid.statistics.ModelStatistics;
 
@@ -14,7 +15,10 @@ final class ModelHistory {
 
   static final String[] NAMES = {"requests_per_s", "p50_us", "p99_us", "errors_per_s", "pending"};
 
+  @GuardedBy("this")
   private final float[][] values = new float[NAMES.length][LENGTH];
+
+  @GuardedBy("this")
   private int count;
 
   /** The values of an interval in the order of their names, NaN for none. */
@@ -51,6 +55,7 @@ final class ModelHistory {
     return json(kept);
   }
 
+  @GuardedBy("this")
   private boolean isIdle(int at) {
     for (float[] row : values) {
       if (row[at] > 0) {
@@ -60,6 +65,7 @@ final class ModelHistory {
     return true;
   }
 
+  @GuardedBy("this")
   private ConsoleJson json(int kept) {
     ConsoleJson json = new ConsoleJson();
     double[] row = new double[kept];

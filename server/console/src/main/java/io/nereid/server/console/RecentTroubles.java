@@ -1,5 +1,6 @@
 package io.nereid.server.console;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.server.metrics.Troubles;
 import io.nereid.server.shared.ServerState;
 import java.util.ArrayDeque;
@@ -20,7 +21,8 @@ final class RecentTroubles {
 
   private final ServerState state;
 
-  /** The looks of the last minute, the last one in any case; guarded by this. */
+  /** The looks of the last minute, the last one in any case. */
+  @GuardedBy("this")
   private final Deque<Look> looks = new ArrayDeque<>();
 
   RecentTroubles(ServerState state) {

@@ -1,5 +1,6 @@
 package io.nereid.server.http.seam;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.helidon.common.buffers.DataReader;
 import io.helidon.http.DirectHandler.EventType;
 import io.helidon.http.RequestException;
@@ -57,7 +58,9 @@ public final class ClientReader implements RepeatRounds.Member {
   private int repeats; // since it entered the round
   private volatile RepeatRounds.Round round; // null: the connection's own thread reads
   private volatile Thread sleeper; // null: it is awake
-  private boolean serving; // by a round's thread, which then wakes the sleeper; guarded by this
+
+  @GuardedBy("this")
+  private boolean serving; // by a round's thread, which then wakes the sleeper
 
   private long breathedNs; // when others last had the processor
   private long counted; // of the heap's budget, for what Helidon holds of the present request

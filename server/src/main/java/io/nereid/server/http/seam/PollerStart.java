@@ -1,5 +1,6 @@
 package io.nereid.server.http.seam;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
@@ -11,6 +12,7 @@ import java.nio.channels.Pipe;
  */
 final class PollerStart {
 
+  @GuardedBy("PollerStart.class")
   private static boolean started;
 
   private PollerStart() {}

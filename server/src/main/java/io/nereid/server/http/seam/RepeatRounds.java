@@ -1,5 +1,6 @@
 package io.nereid.server.http.seam;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -92,8 +93,14 @@ final class RepeatRounds {
 
     private final Selector selector = Selector.open();
     private final Queue<Member> arrivals = new ConcurrentLinkedQueue<>();
-    private Thread owner; // guarded by this
-    private Member served; // by the owner; null: none; guarded by this
+
+    @GuardedBy("this")
+    private Thread owner;
+
+    @GuardedBy("this")
+    private Member served; // by the owner; null: none
+
+    @GuardedBy("this")
     private long sinceNs;
 
     Round() throws IOException {

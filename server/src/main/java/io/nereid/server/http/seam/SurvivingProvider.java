@@ -19,7 +19,7 @@ public final class SurvivingProvider extends SelectorProvider {
   private static final String PROPERTY = "java.nio.channels.spi.SelectorProvider";
   private static final String HELIDON = "io.helidon.";
 
-  private static SurvivingListener opened; // guarded by the class
+  private static volatile SurvivingListener opened; // by Helidon, on whatever thread
 
   private final SelectorProvider jdk = findJdk();
 

@@ -1,5 +1,6 @@
 package io.nereid.server.http.seam;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
@@ -24,19 +25,21 @@ final class TlsChannel implements ClientChannel {
 
   private final SocketChannel socket;
   private final Supplier<SSLEngine> engines;
-
-  /** Held while something is read, and guards what belongs to that. Taken before writing. */
-  private final ReentrantLock reading = new ReentrantLock();
-
-  /** Held while something is written, and guards what belongs to that. */
-  private final ReentrantLock writing = new ReentrantLock();
-
+  private final ReentrantLock reading = new ReentrantLock(); // by who reads; taken before writing
+  private final ReentrantLock writing = new ReentrantLock(); // by who writes
   private SSLEngine engine; // null, as the buffers, until it is opened
-  private ByteBuffer received = NOTHING; // encrypted, from position to limit
   private ByteBuffer sent = NOTHING; // encrypted, empty outside of writing
+
+  @GuardedBy("reading")
+  private ByteBuffer received = NOTHING; // encrypted, from position to limit
+
+  @GuardedBy("reading")
   private ByteBuffer plain = NOTHING; // from position to limit: what the reader had no room for
-  private int silentMessages; // since the last write
+
+  @GuardedBy("reading")
   private boolean ended; // the client sends nothing more
+
+  private volatile int silentMessages; // since the last write
   private volatile boolean established;
   private volatile boolean outputEnded;
   private volatile boolean closing;
@@ -83,6 +86,7 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
+  @GuardedBy("reading")
   private void allocate(ByteBuffer first) {
     SSLEngine made = engines.get();
     int recordBytes = made.getSession().getPacketBufferSize();
@@ -91,6 +95,7 @@ final class TlsChannel implements ClientChannel {
     engine = made;
   }
 
+  @GuardedBy("reading")
   private void handshake() throws IOException {
     while (true) {
       switch (engine.getHandshakeStatus()) {
@@ -153,6 +158,7 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
+  @GuardedBy("reading")
   private void makePlainRoom() {
     int wanted = engine.getSession().getApplicationBufferSize();
     if (plain.capacity() < wanted) {
@@ -160,6 +166,7 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
+  @GuardedBy("reading")
   private int takePlain(ByteBuffer to) {
     int count = Math.min(to.remaining(), plain.remaining());
     to.put(to.position(), plain, plain.position(), count);
@@ -172,6 +179,7 @@ final class TlsChannel implements ClientChannel {
    * Takes records apart until there is something for the reader, or, in the handshake, one. Bytes
    * for the reader; 0 when there is nothing now and this does not wait; -1 at the end.
    */
+  @GuardedBy("reading")
   private int unwrap(ByteBuffer to) throws IOException {
     while (true) {
       SSLEngineResult result = unwrapOne(to);
@@ -198,6 +206,7 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
+  @GuardedBy("reading")
   private SSLEngineResult unwrapOne(ByteBuffer to) throws IOException {
     try {
       return engine.unwrap(received, to);
@@ -227,6 +236,7 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
+  @GuardedBy("reading")
   private int receive() throws IOException {
     if (received.remaining() == received.capacity()) {
       throw new SSLException("a record is longer than it may be");
@@ -240,6 +250,7 @@ final class TlsChannel implements ClientChannel {
   }
 
   /** Without its own end of the connection the engine reads nothing: nobody wants it either. */
+  @GuardedBy("reading")
   private int discard() throws IOException {
     int count;
     do {
@@ -303,6 +314,7 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
+  @GuardedBy("writing")
   private SSLEngineResult wrap(ByteBuffer[] from, int offset, int count) throws IOException {
     sent.clear();
     SSLEngineResult result = engine.wrap(from, offset, count, sent);
