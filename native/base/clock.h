@@ -26,7 +26,7 @@ inline int64_t AddDelay(int64_t start_ns, uint64_t delay_ns) {
   return delay_ns >= room ? kNever : start_ns + static_cast<int64_t>(delay_ns);
 }
 
-// For waiting on a condition variable until an absolute time.
+// An absolute time as a condition variable takes it.
 inline std::chrono::steady_clock::time_point AsTimePoint(int64_t time_ns) {
   return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(time_ns));
 }

@@ -7,8 +7,8 @@
 
 namespace nereid {
 
-// For a counter that one thread writes at a time: cheaper than a locked instruction, and readers
-// still see whole values.
+// Adds to a counter that only one thread writes at a time: cheaper than a locked instruction, and
+// readers still see whole values.
 inline void AddSingleWriter(std::atomic<uint64_t>* counter, uint64_t amount) {
   counter->store(counter->load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
 }

@@ -1,4 +1,4 @@
-// The way to the log for what must not know the runtime.
+// The interface to the log for code that must not depend on the runtime.
 #ifndef NEREID_BASE_LOG_TARGET_H_
 #define NEREID_BASE_LOG_TARGET_H_
 
@@ -9,7 +9,7 @@ namespace nereid {
 
 class LogTarget {
  public:
-  // On any thread; levels are those of nrd_log_fn.
+  // Any thread may call; levels are those of nrd_log_fn.
   virtual void Log(int32_t level, std::string_view message) const = 0;
 
  protected:

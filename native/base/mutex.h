@@ -39,12 +39,12 @@ class NRD_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// Lets go of a mutex that the caller holds, as long as it lives: around what must not be done with
-// the mutex held.
+// Unlocks a mutex that the caller holds, as long as this object lives: around code that must not
+// run with the mutex held.
 class NRD_SCOPED_CAPABILITY MutexUnlock {
  public:
   explicit MutexUnlock(Mutex& mutex) NRD_RELEASE(mutex) : mutex_(mutex) { mutex_.Unlock(); }
-  // A release to the analysis, since this ends what the constructor did.
+  // Locks again; to the analysis this is a release, since it ends what the constructor did.
   ~MutexUnlock() NRD_RELEASE() { mutex_.Lock(); }
   MutexUnlock(const MutexUnlock&) = delete;
   MutexUnlock& operator=(const MutexUnlock&) = delete;
@@ -53,7 +53,7 @@ class NRD_SCOPED_CAPABILITY MutexUnlock {
   Mutex& mutex_;
 };
 
-// Waits may end although nobody notified: callers look at what they wait for in a loop.
+// A condition variable. Waits may end without a notification: callers check in a loop.
 class Condition {
  public:
   void Wait(Mutex& mutex) NRD_REQUIRES(mutex) {
@@ -62,7 +62,7 @@ class Condition {
     lock.release();
   }
 
-  // kNever waits without end. False: it is `time_ns`, or later.
+  // Waits until a time; kNever: without end. False: the time has come.
   bool WaitUntil(Mutex& mutex, int64_t time_ns) NRD_REQUIRES(mutex) {
     if (time_ns == kNever) {
       Wait(mutex);

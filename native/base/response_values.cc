@@ -5,7 +5,7 @@
 
 namespace nereid {
 
-// There is room.
+// Copies a text, for which there is room.
 nrd_string ResponseValues::Keep(const nrd_string& text) {
   if (text.size == 0) {
     return {};
@@ -16,7 +16,7 @@ nrd_string ResponseValues::Keep(const nrd_string& text) {
   return {kept, text.size};
 }
 
-// Moves the texts, and what points to them.
+// Moves the texts, and adjusts the pointers to them.
 void ResponseValues::Grow(size_t size) {
   const size_t room = std::max(size, 2 * room_);
   auto grown = std::make_unique<char[]>(room);

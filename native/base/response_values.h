@@ -10,8 +10,8 @@
 
 namespace nereid {
 
-// Copies of values, until they are cleared; those stay where they are until another is added. The
-// memory is kept. One thread at a time.
+// Owns copies of values until they are cleared; their addresses are valid until another is added.
+// The memory is reused. One thread at a time.
 class ResponseValues {
  public:
   ResponseValues() = default;

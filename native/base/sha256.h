@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for what must mean the same in every process and be forged in none.
+// SHA-256 (FIPS 180-4), for hashes that are equal in every process and cannot be forged.
 #ifndef NEREID_BASE_SHA256_H_
 #define NEREID_BASE_SHA256_H_
 
@@ -16,7 +16,7 @@ class Sha256 {
   using Digest = std::array<uint8_t, 32>;
 
   void Append(const void* data, size_t byte_size);
-  // Once, at the end.
+  // Called once, at the end.
   Digest Finish();
 
   void AddWord(uint64_t word) { Append(&word, sizeof(word)); }
@@ -35,7 +35,7 @@ class Sha256 {
 
   std::array<uint32_t, 8> state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                  0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  std::array<uint8_t, 64> rest_{};  // what does not fill a block yet
+  std::array<uint8_t, 64> rest_{};  // bytes that do not fill a block yet
   uint64_t byte_count_ = 0;
 };
 

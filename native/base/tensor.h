@@ -35,10 +35,10 @@ inline nrd_tensor DescribedTensor(int32_t datatype, uint32_t rank, const int64_t
   return tensor;
 }
 
-// Bytes of one element; 0 for BYTES, whose elements differ in size, and for what is no datatype.
+// Bytes of one element; 0 for BYTES, whose elements differ in size, and for other numbers.
 uint64_t DataTypeByteSize(int32_t datatype);
 
-// The protocol's name ("INT32", "FP32", "BYTES"); "INVALID" for what is no datatype.
+// The protocol's name ("INT32", "FP32", "BYTES"); "INVALID" for other numbers.
 std::string_view DataTypeName(int32_t datatype);
 
 bool IsDataType(int32_t datatype);

@@ -20,7 +20,7 @@
 
 // On a field: it is read and written with `mutex` held.
 #define NRD_GUARDED_BY(mutex) NRD_THREAD_ATTRIBUTE(guarded_by(mutex))
-// On a pointer: what it points to is.
+// On a pointer: its target is guarded by `mutex`.
 #define NRD_PT_GUARDED_BY(mutex) NRD_THREAD_ATTRIBUTE(pt_guarded_by(mutex))
 
 // On a function: its caller holds the mutex, or must not hold it.
@@ -35,7 +35,7 @@
 // On a function that does nothing: from its call on the analysis takes the object for held.
 #define NRD_ASSERT_HELD(...) NRD_THREAD_ATTRIBUTE(assert_capability(__VA_ARGS__))
 
-// On a function that the analysis cannot follow; a comment says why it is right.
+// On a function that the analysis cannot follow; a comment gives the reason why it is correct.
 #define NRD_NOT_ANALYSED NRD_THREAD_ATTRIBUTE(no_thread_safety_analysis)
 
 #endif  // NEREID_BASE_THREAD_ANNOTATIONS_H_

@@ -34,7 +34,7 @@ struct BenchOptions {
   std::vector<int64_t> output_dims;
   uint32_t flags = 0;  // NRD_MODEL_*
   std::vector<std::pair<std::string, std::string>> parameters;
-  std::string child_path;  // the program that executes it; empty: this process does
+  std::string child_path;  // the program that executes the model; empty: this process does
 };
 
 // Used by the main thread, which ends the bench where a call fails.
@@ -82,7 +82,8 @@ class BenchModel {
 
   [[nodiscard]] nrd_model* model() const { return model_; }
 
-  // For one row of the input, whose free dims are `free_dim`. The caller releases it.
+  // Makes a request with one row of the input, whose free dims are `free_dim`. The caller releases
+  // it.
   nrd_request* NewRequest(const BenchOptions& bench, int64_t free_dim = 1) {
     nrd_request* request = nullptr;
     nrd_error error{};

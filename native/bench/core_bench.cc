@@ -1,6 +1,6 @@
-// The core alone, over its C ABI: what a request costs without any JVM.
+// Measures the cost of a request in the core alone, over its C ABI, without a JVM.
 //
-//   core_bench [seconds per case]
+// core_bench [seconds per case]
 //
 // Prints one line a case: nanoseconds per request and requests per second.
 #include <atomic>
@@ -59,7 +59,7 @@ nrd_model* LoadIdentity(nrd_runtime* runtime, uint32_t flags) {
   return Load(runtime, options);
 }
 
-// `model` twice, one after the other.
+// Loads an ensemble of `model` twice, one after the other.
 nrd_model* LoadChain(nrd_runtime* runtime, nrd_model* model) {
   const nrd_link links[] = {{0, 0}, {0, 1}, {0, 2}};
   const nrd_step steps[] = {{model, &links[0], &links[1], 1, 1},

@@ -54,7 +54,7 @@ nrd_model* Load(nrd_runtime* runtime, std::string_view name, nrd_model_options o
   return model;
 }
 
-// Batches are waited for, so that all requests of a round share one.
+// Loads the identity model; it waits for full batches, so that all requests of a round share one.
 nrd_model* LoadIdentity(nrd_runtime* runtime, std::string_view name, uint32_t flags) {
   const int64_t preferred_batch_size = kInFlight;
   nrd_backend backend{};
@@ -108,7 +108,7 @@ void Drop(nrd_request* request) {
 
 }  // namespace
 
-// Callgrind counts what happens in here.
+// Callgrind counts the instructions of this function.
 extern "C" [[gnu::noinline]] void RunCounted(nrd_request* request, int count) {
   for (int i = 0; i < count; ++i) {
     Fill(request);
@@ -119,7 +119,7 @@ extern "C" [[gnu::noinline]] void RunCounted(nrd_request* request, int count) {
 
 namespace {
 
-// The input is the caller's memory, used where it is.
+// Runs with the caller's memory as input, without a copy.
 void RunBorrowed(nrd_request* request, void* memory, int count) {
   for (int i = 0; i < count; ++i) {
     request->inputs[0].data = memory;
@@ -129,7 +129,7 @@ void RunBorrowed(nrd_request* request, void* memory, int count) {
   }
 }
 
-// Requests of several at a time, which an instance's thread answers.
+// Several requests at a time, which an instance's thread answers.
 struct Queue {
   std::vector<nrd_request*> requests;
   std::counting_semaphore<> ready{0};
@@ -160,7 +160,7 @@ void RunQueued(Queue& queue, int count) {
   }
 }
 
-// Prints what `run`, which makes kRequests with an input of that many elements, costs each.
+// Prints the cost of each of the kRequests that `run` makes, with an input of that many elements.
 template <typename Run>
 void Print(const char* name, int64_t elements, const Run& run) {
   run(kWarmUps);

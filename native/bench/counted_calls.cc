@@ -27,7 +27,7 @@ CallCounts CallsSoFar() { return {allocations.load(), copied_bytes.load()}; }
 
 }  // namespace nereid
 
-// glibc's own, under their other names.
+// glibc's own functions, under their other names.
 extern "C" {
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
@@ -64,8 +64,8 @@ int posix_memalign(void** memory_out, size_t alignment, size_t size) {
   return 0;
 }
 
-// One instruction does the work, on every processor the same: what it takes does not depend on
-// which of its copies the C library would choose.
+// Copies with one instruction, the same on every processor, so that the count does not depend on
+// which variant the C library chooses.
 void* memcpy(void* to, const void* from, size_t size) {
   CountCopy(size);
   void* to_left = to;

@@ -1,5 +1,5 @@
-// The program's own malloc and memcpy, which count. They stand in for those of the C library in
-// every shared library that the program loads, libnereid.so among them.
+// A malloc and memcpy that count calls. They replace those of the C library in every shared library
+// of the program, including libnereid.so.
 #ifndef NEREID_BENCH_COUNTED_CALLS_H_
 #define NEREID_BENCH_COUNTED_CALLS_H_
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr int kRunsPerWindow = 2000;
 
-// Input and output values are made once: what remains is the cost of Run.
+// Input and output values are made once: so only the cost of Run is measured.
 class BareLoop {
  public:
   BareLoop(const std::string& model, const std::string& library_path) {
@@ -92,7 +92,7 @@ class CoreLoop {
   CoreLoop(const CoreLoop&) = delete;
   CoreLoop& operator=(const CoreLoop&) = delete;
 
-  // A request waits only when the machine stalled, and the core stopped running inline.
+  // A request has to wait only if the machine stalled, so that the core stopped running inline.
   void Run() {
     for (int i = 0; i < kRunsPerWindow; ++i) {
       BenchModel::Finish(request_, BenchModel::Submit(request_, 0.0F));

@@ -150,7 +150,7 @@ int main(int argc, char** argv) {
                                          .output_dims = {16},
                                          .parameters = {},
                                          .child_path = ""};
-  // Workers that look for work take processors from what is measured.
+  // No spinning: spinning workers would take processors from the measured code.
   nereid::BenchOptions digits = {.backend = "onnxruntime",
                                  .input = "image",
                                  .output = "scores",

@@ -1,4 +1,4 @@
-// The rules that each record of a child's answer is held to.
+// The checks of each record in a child's answer.
 #ifndef NEREID_ISOLATION_ANSWER_CHECK_H_
 #define NEREID_ISOLATION_ANSWER_CHECK_H_
 
@@ -10,13 +10,13 @@
 
 namespace nereid {
 
-// Used by one thread at a time, for one answer after another. It decides by what the parent asked
-// for and by copies of records alone, so nothing that a child does afterwards can change it.
+// Used by one thread at a time, for one answer after another. It uses only the parent's batch and
+// copies of records, so a child cannot change its decisions afterwards.
 class AnswerCheck {
  public:
-  // An answer to this batch begins. Offsets may be anywhere in `area_bytes`.
+  // Begins the answer to a batch. Offsets may be anywhere in `area_bytes`.
   void Begin(const nrd_batch& batch, uint64_t area_bytes, uint64_t message_bytes);
-  // Null: the record may be used. Else what is wrong with it, for people.
+  // Null: the record may be used; else its mistake, for people.
   const char* Check(const Record& record);
 
  private:
@@ -25,10 +25,10 @@ class AnswerCheck {
   [[nodiscard]] const char* CheckPlace(const Record& record) const;
   const char* CheckOfRequest(const Record& record);
 
-  std::vector<bool> wanted_;  // of the batch itself, and did not come yet
+  std::vector<bool> wanted_;  // outputs of the whole batch that are still missing
   uint32_t request_count_ = 0;
   uint32_t input_count_ = 0;
-  std::vector<uint64_t> value_bytes_;  // of each request, since its last response
+  std::vector<uint64_t> value_bytes_;  // for each request, bytes of values since its last response
   uint64_t area_bytes_ = 0;
   uint64_t message_bytes_ = 0;
   bool computed_ = false;

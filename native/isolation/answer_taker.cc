@@ -8,7 +8,7 @@
 namespace nereid {
 namespace {
 
-// A copy, which nobody changes any more.
+// Returns a copy, which the child cannot change.
 std::string TextOf(const Record& record, const SharedChannel& channel) {
   return {reinterpret_cast<const char*>(channel.outputs() + record.offset), record.byte_size};
 }
@@ -91,7 +91,7 @@ void AnswerTaker::TakeOfRequest(const Record& record, const SharedChannel& chann
       break;
   }
   if (taken.code() == NRD_CANCELLED && record.kind != RecordKind::kFail) {
-    channel.control()->Cancel(index);  // as it was told
+    channel.control()->Cancel(index);  // as the child was told
   } else if (!taken.ok()) {
     nrd_batch_request_fail(batch, index, taken.code(), taken.message().data(),
                            taken.message().size());

@@ -1,4 +1,4 @@
-// Hands what a child answered to the core.
+// Passes a child's answers to the core.
 #ifndef NEREID_ISOLATION_ANSWER_TAKER_H_
 #define NEREID_ISOLATION_ANSWER_TAKER_H_
 
@@ -9,14 +9,15 @@
 
 namespace nereid {
 
-// Used by the thread of an execution, with records that AnswerCheck let through. It copies what
-// lies in the child's memory before anybody looks at it; the core checks datatypes and shapes, as
-// it does for each backend.
+// Used by the thread of an execution, with records that AnswerCheck let through. It copies content
+// from the child's memory before using it; the core checks datatypes and shapes, as for each
+// backend.
 class AnswerTaker {
  public:
   AnswerTaker() { error_.struct_size = sizeof(error_); }
 
-  // Every record but kEnd. A failure is the whole batch's: that of a request fails the request.
+  // Takes any record but kEnd. A returned failure fails the whole batch; a request's own only that
+  // request.
   Status Take(const Record& record, const SharedChannel& channel, nrd_batch* batch);
 
  private:

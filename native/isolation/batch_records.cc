@@ -10,7 +10,7 @@
 namespace nereid {
 namespace {
 
-// The requests' inputs do not lie in the batch's.
+// The requests' inputs are not part of the batch's inputs.
 constexpr uint64_t kNowhere = UINT64_MAX;
 
 }  // namespace
@@ -35,7 +35,7 @@ Status BatchRecords::Write(const nrd_batch& batch, bool with_requests,
   return Status();
 }
 
-// Requests share the inputs that the core has gathered, so that no request copies its part again.
+// Finds the requests' parts in the gathered inputs, so that they are not copied again.
 void BatchRecords::FindParts(const nrd_batch& batch) {
   parts_.assign(batch.input_count, kNowhere);
   for (const Record& record : records_) {

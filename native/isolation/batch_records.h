@@ -1,4 +1,4 @@
-// A batch in the words of the ring.
+// Encodes batches as records of the ring.
 #ifndef NEREID_ISOLATION_BATCH_RECORDS_H_
 #define NEREID_ISOLATION_BATCH_RECORDS_H_
 
@@ -16,8 +16,8 @@ namespace nereid {
 // Used by one thread at a time, for one batch after another.
 class BatchRecords {
  public:
-  // Copies what the child needs into the channel's inputs, and makes the records that say where it
-  // lies. `with_requests`: the backend answers each request by itself.
+  // Copies the batch into the channel's inputs, and makes the records with its places.
+  // `with_requests`: the backend answers each request by itself.
   Status Write(const nrd_batch& batch, bool with_requests, const SharedChannel& channel);
   [[nodiscard]] const std::vector<Record>& all() const { return records_; }
 
@@ -31,7 +31,7 @@ class BatchRecords {
 
   const SharedChannel* channel_ = nullptr;
   std::vector<Record> records_;
-  uint64_t used_bytes_ = 0;  // of the inputs
+  uint64_t used_bytes_ = 0;  // bytes used in the inputs
   // The offset of the next request's part for each input that the core has gathered.
   std::vector<uint64_t> parts_;
 };

@@ -17,7 +17,7 @@
 namespace nereid {
 namespace {
 
-// One model's part of a process.
+// One model's share of a group's process.
 class Member final : public ChildProcess {
  public:
   Member(std::shared_ptr<ChildGroup> group, std::shared_ptr<ChildProcess> process, int socket,
@@ -26,7 +26,7 @@ class Member final : public ChildProcess {
         group_(std::move(group)),
         process_(std::move(process)) {}
 
-  // Its server has closed the model, as it was told to, or the process is at its end.
+  // Waits until the child has closed the model, as it was told to, or has ended.
   void AwaitEnd(const SayLine& /*say*/) override {
     socket().AwaitHangUp();
     const int64_t until_ns = MonotonicNowNs() + kFarewellNs;
@@ -39,7 +39,7 @@ class Member final : public ChildProcess {
     NoteEnd(process_->ended() ? process_->end() : "has closed the model");
   }
 
-  // A call that breaks off because the model is being closed is nobody's end.
+  // Kills the process, unless the call only failed because the model is being closed.
   void Kill(std::string_view reason) override {
     const bool leaves = reason.empty() && said_goodbye_.load(std::memory_order_acquire);
     if (!ended() && !leaves) {
@@ -102,7 +102,7 @@ Status ChildGroup::Join(const IsolationOptions& options, const LogTarget& log,
   return Status();
 }
 
-// The process ends with the thread that starts it.
+// Starts the process on a new thread, since the process ends with that thread.
 Status ChildGroup::Start(const IsolationOptions& options, const LogTarget& log) {
   std::promise<Status> started;
   std::future<Status> result = started.get_future();
@@ -122,7 +122,7 @@ Status ChildGroup::Start(const IsolationOptions& options, const LogTarget& log) 
   return result.get();
 }
 
-// The last model has left.
+// Ends the process, after the last model has left.
 ChildGroup::~ChildGroup() {
   if (process_ != nullptr) {
     process_->HangUp();

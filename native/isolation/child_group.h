@@ -13,13 +13,12 @@
 
 namespace nereid {
 
-// A process of several models, each of which has a socket of its own to it. It lives as long as one
-// of its members does. Any thread may join; a thread of its own starts the process and awaits its
-// end.
+// A process of several models, each with its own socket to it. It lives as long as one of its
+// members does. Any thread may join; a thread of its own starts the process and awaits its end.
 class ChildGroup {
  public:
-  // Gives a model its part of the group's process, which is started if there is none. `log` tells
-  // groups of the same name apart, and outlives the child.
+  // Adds a model to the group's process, which is started if necessary. `log` distinguishes groups
+  // of equal name, and outlives the child.
   static Status Join(const IsolationOptions& options, const LogTarget& log,
                      std::shared_ptr<ChildProcess>* child_out);
   ~ChildGroup();
@@ -30,7 +29,7 @@ class ChildGroup {
   ChildGroup() = default;
   Status Start(const IsolationOptions& options, const LogTarget& log);
 
-  std::shared_ptr<ChildProcess> process_;  // from Start on
+  std::shared_ptr<ChildProcess> process_;  // set by Start
   std::thread thread_;
 };
 

@@ -25,10 +25,10 @@ namespace {
 constexpr int kSocketInChild = 3;
 constexpr size_t kLastBytes = 4096;
 constexpr size_t kLastLines = 3;
-// For systems that cannot tell of the end.
+// The interval of polling on systems that cannot report the end.
 constexpr int kLookEveryMs = 20;
 
-// A descriptor that goes with its scope.
+// A descriptor that is closed at the end of its scope.
 class Descriptor {
  public:
   explicit Descriptor(int number) : number_(number) {}
@@ -65,15 +65,15 @@ std::string CannotExecute(const std::string& file, int error) {
   return message;
 }
 
-// Numbers above those that the child gets, so that none is overwritten before it is copied.
+// Moves a descriptor above the child's numbers, so that none is overwritten before its copy.
 int AboveStandard(int descriptor) {
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, 16);
   close(descriptor);
   return moved;
 }
 
-// Nothing of the parent's is open in the child but the socket, and its signals are as for a program
-// that is started from a shell. It leads a group of its own, with which all that it starts ends.
+// Starts the child, which inherits only the socket, and has the signals of a program started from a
+// shell. It leads its own process group, so that everything it starts can be ended with it.
 int Spawn(const IsolationOptions& options, const std::string& title, int socket, int errors,
           pid_t* pid_out) {
   posix_spawn_file_actions_t actions;
@@ -120,7 +120,7 @@ std::string DescribeEnd(const siginfo_t& info) {
   return text;
 }
 
-// A JVM that crashes says much more than why; of that the signal and the function are left.
+// Reduces a crashed JVM's output to the signal and the function.
 std::string TellsOfCrash(const std::string& text) {
   const size_t crash = text.rfind("# A fatal error has been detected by the Java Runtime");
   const size_t reason = crash == std::string::npos ? crash : text.find("\n#  ", crash);
@@ -167,7 +167,7 @@ ChildProcess::ChildProcess(pid_t pid, int socket, uint64_t patience_ms, int erro
       pid_descriptor_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
       errors_(errors),
       socket_(socket, patience_ms) {
-  last_bytes_.reserve(2 * kLastBytes);  // reading never fails for lack of memory
+  last_bytes_.reserve(2 * kLastBytes);  // reserved, so that reading never lacks memory
 }
 
 ChildProcess::~ChildProcess() {
@@ -186,7 +186,7 @@ void ChildProcess::AwaitEnd(const SayLine& say) {
     poll(watched, 2, pid_descriptor_ < 0 ? kLookEveryMs : -1);
     ReadErrors(say);
     if ((watched[0].revents & POLLHUP) != 0 && (watched[0].revents & POLLIN) == 0) {
-      watched[0].fd = -1;  // it closed its standard error, which is no end
+      watched[0].fd = -1;  // the child closed its standard error, but has not ended
     }
   }
   Reap(say);
@@ -198,7 +198,7 @@ bool ChildProcess::HasEnded() {
   return found != 0 ? errno == ECHILD : info.si_pid != 0;
 }
 
-// Processes that it started have its group, which is there as long as the child was not reaped.
+// Kills the child's process group, which exists until the child is reaped, then reaps the child.
 void ChildProcess::Reap(const SayLine& say) {
   siginfo_t info{};
   std::string end;
@@ -214,7 +214,7 @@ void ChildProcess::Reap(const SayLine& say) {
   ReadErrors(say);
   try {
     end += LastLines();
-  } catch (const std::exception&) {  // only memory, for the words, can be missing
+  } catch (const std::exception&) {  // only memory for the text can be lacking
   }
   NoteEnd(std::move(end));
 }
@@ -240,7 +240,7 @@ void ChildProcess::ReadErrors(const SayLine& say) {
   }
 }
 
-// A line without an end is said in pieces.
+// Reports complete lines; a very long line in pieces.
 void ChildProcess::SayLines(std::string_view piece, const SayLine& say) {
   try {
     begun_line_ += piece;
@@ -254,7 +254,7 @@ void ChildProcess::SayLines(std::string_view piece, const SayLine& say) {
       say(begun_line_);
       begun_line_.clear();
     }
-  } catch (const std::exception&) {  // for lack of memory it is not said
+  } catch (const std::exception&) {  // without memory the line is dropped
     begun_line_.clear();
   }
 }
@@ -301,8 +301,8 @@ Status ChildProcess::Call(MessageKind kind, std::string_view body, int descripto
     }
     Kill("it gave an answer that none is");
   }
-  // The end is near, and tells more than a socket that is closed. A child that only closed it ends
-  // as well.
+  // Waits for the end, which tells more than a closed socket. A child that only closed the socket
+  // is ended.
   Kill(socket_.timed_out() ? "it took longer than isolation_load_ms to load the model" : "");
   while (!ended()) {
     usleep(1000);

@@ -1,4 +1,4 @@
-// A child: the process, what it leaves on its standard error, and its end.
+// A child: the process, its output on standard error, and its end.
 #ifndef NEREID_ISOLATION_CHILD_PROCESS_H_
 #define NEREID_ISOLATION_CHILD_PROCESS_H_
 
@@ -23,32 +23,32 @@ constexpr int64_t kFarewellNs = 2'000'000'000;
 
 using SayLine = std::function<void(std::string_view line)>;
 
-// The thread that starts it also awaits its end, and lives as long as it: the system kills a child
-// when the thread ends that started it. Any thread may call the rest.
+// The thread that starts the process also awaits its end, and must live as long: the system kills a
+// child when its starting thread ends. Any thread may call the other functions.
 class ChildProcess {
  public:
-  // `title` is its argument, for those who look at processes. A call waits for load_ms at most.
+  // `title` is shown in lists of processes. A call waits for load_ms at most.
   static Status Start(const IsolationOptions& options, const std::string& title,
                       std::shared_ptr<ChildProcess>* child_out);
   virtual ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // Returns when the process has ended, with all that it started. `say` gets each line of its
-  // standard error, without the end of the line.
+  // Returns when the process and all that it started have ended. `say` gets each line of standard
+  // error, without the line's end.
   virtual void AwaitEnd(const SayLine& say);
 
-  // Asks and waits for the answer, one after another. UNAVAILABLE: the child has ended, and the
-  // message says how.
+  // Sends a message and waits for the answer; one call at a time. UNAVAILABLE: the child has ended;
+  // the message has the reason.
   Status Call(MessageKind kind, std::string_view body, int descriptor, std::string* reply_out);
 
-  // Ends it with all that it started. The first reason is the one that is told.
+  // Kills the process with all that it started. The first reason is the one that is reported.
   virtual void Kill(std::string_view reason);
-  // The child, which sees that nobody will ask it again, ends by itself.
+  // Closes the socket, so that the child ends by itself.
   virtual void HangUp() { socket_.HangUp(); }
 
   [[nodiscard]] bool ended() const { return ended_.load(std::memory_order_acquire); }
-  // "was killed by signal 11 (Segmentation fault); its last lines: ...", once it has ended.
+  // "was killed by signal 11 (Segmentation fault); its last lines: ...", valid after its end.
   [[nodiscard]] const std::string& end() const { return end_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
   // 0: unknown.
@@ -67,11 +67,11 @@ class ChildProcess {
   [[nodiscard]] std::string LastLines() const;
 
   const pid_t pid_;
-  const int pid_descriptor_;  // below 0: the system has none
+  const int pid_descriptor_;  // below 0: the system has no such descriptors
   const int errors_;
   ControlSocket socket_;
   Mutex call_mutex_;
-  std::string last_bytes_;  // of its standard error
+  std::string last_bytes_;  // last bytes of standard error
   std::string begun_line_;  // the same
 
   Mutex mutex_;

@@ -17,7 +17,7 @@ struct Header {
   uint64_t byte_size;
 };
 
-// The configuration of a model is far below.
+// The largest message; the configuration of a model is far smaller.
 constexpr uint64_t kMaxBytes = uint64_t{64} << 20;
 
 }  // namespace
@@ -89,7 +89,7 @@ bool ControlSocket::Receive(MessageKind* kind_out, std::string* body_out, int* d
   return ReceiveAll(body_out->data(), body_out->size(), nullptr);
 }
 
-// Descriptors that nobody asked for are not taken: without room for them the system closes them.
+// Receives bytes. Unrequested descriptors get no room, so the system closes them.
 bool ControlSocket::ReceiveAll(char* data, size_t size, int* descriptor_out) {
   while (size > 0) {
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];

@@ -1,4 +1,4 @@
-// The socket between an isolated model and its child, for what happens seldom.
+// The socket between an isolated model and its child, for rare messages.
 #ifndef NEREID_ISOLATION_CONTROL_SOCKET_H_
 #define NEREID_ISOLATION_CONTROL_SOCKET_H_
 
@@ -10,7 +10,7 @@
 
 namespace nereid {
 
-// Owns the descriptor. One thread at a time sends or receives; HangUp is for any thread.
+// Owns the descriptor. One thread at a time sends or receives; Any thread may call HangUp.
 class ControlSocket {
  public:
   // `patience_ms`: longest wait for the other side; 0: no limit.
@@ -19,17 +19,17 @@ class ControlSocket {
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  // False: the other side is gone, or says what is no message. `descriptor` goes along unless it is
-  // below 0.
+  // False: the other side is gone, or sent an invalid message. `descriptor` is sent along unless it
+  // is below 0.
   bool Send(MessageKind kind, std::string_view body, int descriptor = -1);
   bool Receive(MessageKind* kind_out, std::string* body_out, int* descriptor_out = nullptr);
-  // Both sides see the end.
+  // Closes the connection for both sides.
   void HangUp();
-  // The other side sees that nothing will come any more, and may still answer.
+  // Ends the sending direction; the other side may still answer.
   void SayGoodbye();
-  // Returns when the other side has hung up, or is gone.
+  // Returns when the other side has closed the connection, or is gone.
   void AwaitHangUp() const;
-  // True if the other side took longer than it may.
+  // True if the other side took longer than allowed.
   [[nodiscard]] bool timed_out() const { return timed_out_; }
 
  private:

@@ -9,7 +9,7 @@
 namespace nereid {
 namespace {
 
-// An instance, and the model that it is to be closed in.
+// An instance and its model, for closing.
 struct Handle {
   IsolatedModel* model;
   std::unique_ptr<IsolatedInstance> instance;

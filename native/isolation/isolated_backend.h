@@ -8,9 +8,9 @@
 
 namespace nereid {
 
-// `log` outlives its models; `inner` is the table of the backend that the child executes.
+// `log` outlives the models; `inner` is the table of the backend that the child executes.
 nrd_backend IsolatedBackend(const LogTarget* log, const nrd_backend& inner);
-// The same for plug-ins made for Triton, of which this process knows nothing.
+// The same for plug-ins made for Triton, which this process does not load.
 nrd_backend IsolatedPlugins(const LogTarget* log);
 
 // See nrd_model_isolation_read. Null: a model with this table is not isolated.

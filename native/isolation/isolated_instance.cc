@@ -14,7 +14,7 @@
 namespace nereid {
 namespace {
 
-// An end of the child wakes who waits for it; this is for a wake-up that came too early.
+// The interval of looking again after a wake-up too early; the child's end wakes the thread.
 constexpr int64_t kLookNs = 100'000'000;
 
 }  // namespace
@@ -51,7 +51,7 @@ void IsolatedInstance::Wake() {
   RingReader::Wake(&link->channel->control()->to_parent);
 }
 
-// An execution has its link for itself: what takes its place is made while it still goes on.
+// Executes on a copy of the link, so that a new link can be made meanwhile.
 Status IsolatedInstance::Execute(nrd_batch* batch) {
   for (;;) {
     std::shared_ptr<Link> link;
@@ -77,7 +77,7 @@ Status IsolatedInstance::ExecuteIn(Link* link, nrd_batch* batch) {
   return AwaitAnswer(link, batch, deadline_ns);
 }
 
-// A ring holds the records of almost any batch; a larger one waits for the child to read.
+// Sends a batch. A ring holds almost any batch's records; a larger one waits for the child.
 Status IsolatedInstance::SendBatch(Link* link, const nrd_batch& batch, int64_t deadline_ns) {
   const bool with_requests = model_.isolation().with_requests;
   NRD_RETURN_IF_ERROR(records_.Write(batch, with_requests, *link->channel));
@@ -96,7 +96,7 @@ Status IsolatedInstance::SendBatch(Link* link, const nrd_batch& batch, int64_t d
   return Status();
 }
 
-// Each response of a decoupled model is an answer in time.
+// Waits for the answer; each response of a decoupled model restarts the timeout.
 Status IsolatedInstance::AwaitAnswer(Link* link, nrd_batch* batch, int64_t deadline_ns) {
   check_.Begin(*batch, link->channel->area_bytes(), sizeof(link->channel->control()->message));
   Status failed;
@@ -111,7 +111,7 @@ Status IsolatedInstance::AwaitAnswer(Link* link, nrd_batch* batch, int64_t deadl
       Status ended = TakeEnd(*link, record);
       return ended.ok() ? std::move(failed) : std::move(ended);
     }
-    // An answer to the batch has so many records at most; those to a request may never end.
+    // Checked here for decoupled models, whose records may never end; others are limited.
     if (record.request != 0 && MonotonicNowNs() >= deadline_ns) {
       return CheckAlive(*link, deadline_ns);
     }
@@ -134,7 +134,7 @@ Status IsolatedInstance::TakeEnd(const Link& link, const Record& record) {
   return StatusFromCallback(record.datatype, error_, "the backend");
 }
 
-// A child sees what the core sees, if not at once.
+// Tells the child about requests that were cancelled.
 void IsolatedInstance::TellCancelled(const Link& link, const nrd_batch& batch) const {
   for (uint32_t i = 0; model_.isolation().with_requests && i < batch.request_count; ++i) {
     if (nrd_request_is_cancelled(batch.requests[i]) != 0) {
@@ -146,7 +146,7 @@ void IsolatedInstance::TellCancelled(const Link& link, const nrd_batch& batch) c
 Status IsolatedInstance::TakeRecord(Link* link, const nrd_batch& batch, int64_t deadline_ns,
                                     Record* record_out) {
   for (;;) {
-    // An answer that was complete when the child ended counts.
+    // Read before the ring, because an answer counts that was complete when the child ended.
     const bool ended = link->child->ended();
     switch (link->to_parent.Take(record_out)) {
       case RingReader::Taken::kRecord:
@@ -173,7 +173,7 @@ Status IsolatedInstance::CheckAlive(const Link& link, int64_t deadline_ns) {
                         std::to_string(model_.isolation().timeout_ms) + " ms");
 }
 
-// Its end is a matter of a moment; who comes next must not find it.
+// Kills the child and waits for its end, so that the next execution does not find it.
 Status IsolatedInstance::Kill(const Link& link, std::string_view reason) {
   link.child->Kill(reason);
   while (!link.child->ended()) {

@@ -1,4 +1,4 @@
-// An instance of an isolated model: what hands a batch to the child, and takes the answer.
+// An instance of an isolated model: sends batches to the child, and takes the answers.
 #ifndef NEREID_ISOLATION_ISOLATED_INSTANCE_H_
 #define NEREID_ISOLATION_ISOLATED_INSTANCE_H_
 
@@ -20,11 +20,11 @@ namespace nereid {
 
 class IsolatedModel;
 
-// A backend's instance. The core executes on one thread at a time; the model's thread puts another
-// child in the place of one that has ended, between executions.
+// A backend's instance. The core executes on one thread at a time; the model's thread replaces a
+// child that has ended, between executions.
 class IsolatedInstance {
  public:
-  // `model` outlives it.
+  // `model` outlives this.
   IsolatedInstance(IsolatedModel* model, uint32_t index, std::shared_ptr<ChildProcess> child,
                    std::unique_ptr<SharedChannel> channel);
   IsolatedInstance(const IsolatedInstance&) = delete;
@@ -32,16 +32,16 @@ class IsolatedInstance {
 
   [[nodiscard]] uint32_t index() const { return index_; }
 
-  // Returns what the backend in the child returned. UNAVAILABLE: the child ended meanwhile, or none
-  // can be had.
+  // Returns the status of the backend in the child. UNAVAILABLE: the child ended meanwhile, or
+  // there is none.
   Status Execute(nrd_batch* batch);
 
   void Replace(std::shared_ptr<ChildProcess> child, std::unique_ptr<SharedChannel> channel);
-  // Has an execution that waits for the child look whether there is one.
+  // Makes an execution that waits for the child check whether it still runs.
   void Wake();
 
  private:
-  // A child, and the way to it.
+  // A child and the channel to it.
   struct Link {
     Link(std::shared_ptr<ChildProcess> of, std::unique_ptr<SharedChannel> through);
 

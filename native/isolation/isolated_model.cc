@@ -24,7 +24,7 @@ std::string AsMessage(const nrd_model_options& options) {
   return writer.bytes();
 }
 
-// Reads what follows status and message in a reply.
+// Returns a reader of the part behind status and message in a reply.
 MessageReader Details(std::string_view reply) {
   MessageReader reader(reply);
   reader.Get<int32_t>();
@@ -77,7 +77,7 @@ Status IsolatedModel::OpenModel(ChildProcess* child) {
   std::string reply;
   NRD_RETURN_IF_ERROR(child->Call(MessageKind::kOpen, opened_with_, -1, &reply));
   if (!described_in_.empty()) {
-    return Status();  // as the last child said
+    return Status();  // as the last child answered
   }
   described_in_ = std::move(reply);
   MessageReader reader = Details(described_in_);
@@ -159,7 +159,7 @@ Status IsolatedModel::AwaitNext(const ChildProcess* ended) {
   return state_ == State::kUp ? Status() : Lost(last_end_);
 }
 
-// On the model's own thread, which starts all children.
+// Runs on the model's own thread, which starts all children.
 void IsolatedModel::Run() {
   pthread_setname_np(pthread_self(), kThreadName);
   for (bool is_first = true;; is_first = false) {
@@ -191,7 +191,7 @@ void IsolatedModel::Run() {
   }
 }
 
-// A child that cannot load the model is of no use, nor is one without a thread that has it do so.
+// Starts loading the model into a new child; kills the child if that fails or no thread is left.
 std::thread IsolatedModel::StartReopening(ChildProcess* child) {
   try {
     return std::thread([this, child] {
@@ -215,7 +215,7 @@ Status IsolatedModel::Reopen(ChildProcess* child) {
   std::string reply;
   NRD_RETURN_IF_ERROR(OpenModel(child));
   NRD_RETURN_IF_ERROR(child->Call(MessageKind::kConfigure, configured_with_, -1, &reply));
-  // Instances are closed only after the last execution, so there are all, or nobody waits.
+  // Instances are closed only after the last execution, so all exist, or no execution waits.
   std::vector<uint32_t> indices;
   {
     const MutexLock lock(mutex_);
@@ -229,7 +229,7 @@ Status IsolatedModel::Reopen(ChildProcess* child) {
   }
   const MutexLock lock(mutex_);
   if (state_ != State::kBetween) {
-    return Status();  // it is being closed
+    return Status();  // the model is being closed
   }
   for (IsolatedInstance* instance : instances_) {
     const auto at = std::find(indices.begin(), indices.end(), instance->index());
@@ -242,7 +242,7 @@ Status IsolatedModel::Reopen(ChildProcess* child) {
   return Status();
 }
 
-// True if another child is to take its place.
+// Handles a child's end; true if another child is to replace it.
 bool IsolatedModel::Ended(ChildProcess* child, std::string end) {
   changed_.NotifyAll();
   for (IsolatedInstance* instance : instances_) {
@@ -277,7 +277,7 @@ void IsolatedModel::Fail(std::string reason) {
   changed_.NotifyAll();
 }
 
-// The first comes at once, since most deaths are a single request's.
+// Delays the next child; the first one comes at once, since most deaths have a single cause.
 void IsolatedModel::AwaitBackOff() {
   const uint32_t deaths = deaths_in_a_row_.load(std::memory_order_relaxed);
   const int64_t back_off_ns =

@@ -1,4 +1,4 @@
-// A model whose backend runs in a process of its own, and the thread that keeps one alive.
+// A model whose backend runs in a process of its own, and the thread that replaces dead ones.
 #ifndef NEREID_ISOLATION_ISOLATED_MODEL_H_
 #define NEREID_ISOLATION_ISOLATED_MODEL_H_
 
@@ -22,9 +22,9 @@ namespace nereid {
 
 class IsolatedInstance;
 
-// A backend's model_state. The core opens, configures and closes it on one thread at a time, and
-// instances come and go on theirs. The thread `nrd-child` starts the child, awaits its end, and
-// starts the next, which opens all that the last one had.
+// A backend's model_state. The core opens, configures and closes it on one thread at a time;
+// instances are opened and closed on their own threads. The thread `nrd-child` starts the child,
+// awaits its end, and starts the next one, which opens the same model and instances.
 class IsolatedModel {
  public:
   // The model's tensors, if its backend can tell.
@@ -32,11 +32,11 @@ class IsolatedModel {
     bool known = false;
     std::vector<nrd_tensor_spec> inputs;
     std::vector<nrd_tensor_spec> outputs;
-    std::string_view completed;  // the configuration by a plug-in; empty: it left it as it was
+    std::string_view completed;  // the configuration that a plug-in completed; empty: unchanged
   };
 
   IsolatedModel(const nrd_model_options& options, IsolationOptions isolation, const LogTarget& log);
-  // Closes it: the child has ended afterwards.
+  // Closes the model; the child has ended afterwards.
   ~IsolatedModel();
   IsolatedModel(const IsolatedModel&) = delete;
   IsolatedModel& operator=(const IsolatedModel&) = delete;
@@ -45,13 +45,13 @@ class IsolatedModel {
   [[nodiscard]] const Described& described() const { return described_; }
   Status Configure(const nrd_model_options& options);
   Status OpenInstance(uint32_t index, std::unique_ptr<IsolatedInstance>* instance_out);
-  // Before the instance is deleted.
+  // Called before the instance is deleted.
   void CloseInstance(const IsolatedInstance& instance);
   void ReadMemory(uint64_t* weight_bytes_out, uint64_t* working_bytes_out) const;
 
-  // Waits for a child that takes the place of `ended`. UNAVAILABLE: there will be none.
+  // Waits for the child that replaces `ended`. UNAVAILABLE: there will be none.
   Status AwaitNext(const ChildProcess* ended);
-  // An execution ended with an answer, so the child that gave it is no failure.
+  // Called when an execution got an answer: ends the count of deaths in a row.
   void Answered() {
     if (deaths_in_a_row_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       deaths_in_a_row_.store(0, std::memory_order_relaxed);
@@ -68,8 +68,8 @@ class IsolatedModel {
   enum class State {
     kOpening,  // the first child, until all instances are open
     kUp,       // a child executes
-    kBetween,  // one has ended, and the next is not ready
-    kFailed,   // there will be no other
+    kBetween,  // a child has ended, and the next is not ready
+    kFailed,   // there will be no other child
     kClosing
   };
 
@@ -90,8 +90,8 @@ class IsolatedModel {
   const IsolationOptions isolation_;
   const LogTarget& log_;
   std::string opened_with_;      // the options of Open, as a message
-  std::string configured_with_;  // those of Configure
-  std::string described_in_;     // has the names of described_
+  std::string configured_with_;  // the options of Configure, as a message
+  std::string described_in_;     // contains the names of described_
   Described described_;
   std::atomic<uint64_t> weight_bytes_{0};
   std::atomic<uint64_t> working_bytes_{0};
@@ -102,7 +102,8 @@ class IsolatedModel {
   State state_ NRD_GUARDED_BY(mutex_) = State::kOpening;
   std::shared_ptr<ChildProcess> child_ NRD_GUARDED_BY(mutex_);
   std::vector<IsolatedInstance*> instances_ NRD_GUARDED_BY(mutex_);
-  uint32_t instance_count_ NRD_GUARDED_BY(mutex_) = 0;  // there will be
+  uint32_t instance_count_ NRD_GUARDED_BY(mutex_) = 0;  // the number of instances, opened or to be
+                                                        // opened
   uint64_t restarts_ NRD_GUARDED_BY(mutex_) = 0;
   std::string last_end_ NRD_GUARDED_BY(mutex_);
   std::thread thread_;

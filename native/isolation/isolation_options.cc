@@ -36,7 +36,7 @@ Status ReadNumber(std::string_view value, const Number& number, IsolationOptions
   return Status();
 }
 
-// Takes a number behind a mark from the beginning of `rest`.
+// Parses a mark and a number at the beginning of `rest`.
 bool Take(char mark, std::string_view* rest, uint32_t* number_out) {
   const char* const end = rest->data() + rest->size();
   if (!rest->starts_with(mark)) {
@@ -69,7 +69,7 @@ bool ParseProcessors(std::string_view list, cpu_set_t* set_out) {
   return rest.empty();
 }
 
-// The processors that the calling thread may run on, as the system lists them.
+// The processors that the calling thread may run on, in the system's notation.
 std::string OwnProcessors() {
   std::ifstream status("/proc/thread-self/status");
   std::string word;

@@ -1,5 +1,5 @@
-// Messages between an isolated model and its child while the model loads: plain values one behind
-// the other, in the order in which both sides name them.
+// Messages between an isolated model and its child while the model loads: plain values in sequence,
+// in an order that both sides share.
 #ifndef NEREID_ISOLATION_MESSAGE_H_
 #define NEREID_ISOLATION_MESSAGE_H_
 
@@ -15,7 +15,7 @@ enum class MessageKind : uint32_t {
   kOpen = 1,          // options: opens the model
   kConfigure = 2,     // options: configures it
   kOpenInstance = 3,  // index, bytes of an area; with a descriptor
-  kReply = 4,         // status, message, and what the request asked for
+  kReply = 4,         // status, message, and the requested values
   kJoin = 5           // with a descriptor: the socket of another model
 };
 
@@ -37,7 +37,7 @@ class MessageWriter {
   std::string bytes_;
 };
 
-// Reads what a writer wrote, or nothing: what is missing reads as zero, and `ok` tells of it.
+// Reads a writer's message; missing values read as zero, and `ok` is false then.
 class MessageReader {
  public:
   explicit MessageReader(std::string_view bytes) : rest_(bytes) {}
@@ -66,7 +66,7 @@ class MessageReader {
     rest_.remove_prefix(size);
     return text;
   }
-  // The number of things that follow, each of at least `bytes_each`.
+  // Reads the number of items that follow, each of at least `bytes_each`.
   uint32_t GetCount(size_t bytes_each) {
     const auto count = Get<uint32_t>();
     if (count > rest_.size() / bytes_each) {

@@ -6,7 +6,7 @@
 namespace nereid {
 namespace {
 
-// Bytes of a spec without a name, at least.
+// The least bytes of a spec: one without a name.
 constexpr size_t kSpecBytes = sizeof(uint64_t) + 4 * sizeof(uint32_t);
 
 template <typename Value>
@@ -55,7 +55,8 @@ void WriteSequences(const nrd_sequence_options* sequences, MessageWriter* writer
     const nrd_state& state = sequences->states[i];
     writer->Put(state.input);
     writer->Put(state.output);
-    writer->Put(state.flags & ~uint32_t{NRD_STATE_SAME_BUFFER});  // the old one is read-only there
+    // the old state is read-only in the child
+    writer->Put(state.flags & ~uint32_t{NRD_STATE_SAME_BUFFER});
     writer->Put(state.rank);
     writer->Put(state.dims);
     writer->Put(static_cast<uint8_t>(state.initial != nullptr ? 1 : 0));

@@ -1,4 +1,4 @@
-// A model's options on their way into a child, and what a child says about the model's tensors.
+// Messages with a model's options for a child, and a child's specifications of the model's tensors.
 #ifndef NEREID_ISOLATION_OPTIONS_MESSAGE_H_
 #define NEREID_ISOLATION_OPTIONS_MESSAGE_H_
 
@@ -11,11 +11,11 @@
 
 namespace nereid {
 
-// Writes all that a backend may look at: names, tensors, parameters, sequences. The parent queues,
-// batches and schedules, so what is about that stays there.
+// Writes the options that a backend may read: names, tensors, parameters, sequences. Options for
+// queueing, batching and scheduling stay in the parent.
 void WriteOptions(const nrd_model_options& options, MessageWriter* writer);
 
-// Options that were read from a message, in memory of their own.
+// Reads options from a message; owns their memory.
 class ReadOptions {
  public:
   ReadOptions() = default;
@@ -28,7 +28,7 @@ class ReadOptions {
  private:
   void ReadSequences(MessageReader* reader);
 
-  std::string body_;  // what the strings are in
+  std::string body_;  // contains the strings
   nrd_model_options options_{};
   std::vector<nrd_parameter> parameters_;
   std::vector<nrd_tensor_spec> inputs_;
@@ -41,7 +41,7 @@ class ReadOptions {
 };
 
 void WriteSpec(const nrd_tensor_spec& spec, MessageWriter* writer);
-// The name lies in what the reader reads.
+// Reads a spec, whose name points into the reader's message.
 nrd_tensor_spec ReadSpec(MessageReader* reader);
 
 }  // namespace nereid

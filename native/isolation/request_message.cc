@@ -51,7 +51,7 @@ bool ReadRequest(std::string_view body, nrd_request* record, std::vector<nrd_val
   MessageReader reader(body);
   *record = {};
   record->struct_size = sizeof(nrd_request);
-  record->tag = UINT64_MAX;  // the sender is in another process
+  record->tag = UINT64_MAX;  // unknown: the sender is in another process
   record->flags = reader.Get<uint32_t>();
   record->deadline_ns = reader.Get<int64_t>();
   record->timeout_ns = reader.Get<uint64_t>();

@@ -1,4 +1,4 @@
-// A request of a batch on its way into a child, and the values that come back with its responses.
+// Messages with a request of a batch for a child, and with the values of its responses.
 #ifndef NEREID_ISOLATION_REQUEST_MESSAGE_H_
 #define NEREID_ISOLATION_REQUEST_MESSAGE_H_
 
@@ -12,14 +12,14 @@
 namespace nereid {
 
 void WriteValue(const nrd_value& value, MessageWriter* writer);
-// The texts lie in what the reader reads.
+// Reads a value, whose texts point into the reader's message.
 nrd_value ReadValue(MessageReader* reader);
 
-// Writes all that a backend may look at but the tensors. Nobody records what a child does, so the
-// request does not say that somebody wants to.
+// Writes the parts of a request that a backend may read, except tensors. A child's activities are
+// not traced, so the flag for tracing is left out.
 void WriteRequest(const nrd_request& request, MessageWriter* writer);
 
-// False: the body is incomplete. Texts of the record lie in the body; `values` has its values.
+// False: the body is incomplete. Texts of the record point into the body; `values` gets its values.
 bool ReadRequest(std::string_view body, nrd_request* record, std::vector<nrd_value>* values);
 
 }  // namespace nereid

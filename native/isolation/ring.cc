@@ -15,8 +15,8 @@
 namespace nereid {
 namespace {
 
-// To look for so long costs less than to sleep and be woken, which takes 5 us, and in a virtual
-// machine 20 to 40. If the last wait was short, sleep included, the next one probably is, too.
+// Spinning for this long costs less than sleeping and being woken, which takes 5 us, and 20 to 40
+// in a virtual machine. After a short wait, sleep included, the next one is probably short, too.
 constexpr int64_t kSpinNs = 5'000;
 constexpr int64_t kSpinAfterShortNs = 20'000;
 constexpr int64_t kShortNs = 60'000;
@@ -29,7 +29,7 @@ void Pause() {
 #endif
 }
 
-// On one processor nobody answers while another looks.
+// False with one processor, where no other thread can answer while this one spins.
 bool MaySpin() {
   static const bool may_spin = std::thread::hardware_concurrency() > 1;
   return may_spin;
@@ -73,7 +73,7 @@ RingReader::Taken RingReader::Take(Record* record_out) {
     return Taken::kBroken;
   }
   std::memcpy(record_out, &ring_->records[read_ % kRingRecords], sizeof(Record));
-  // From here on the compiler has the copy alone.
+  // Keeps the compiler from reading the shared memory again instead of the copy.
   std::atomic_signal_fence(std::memory_order_seq_cst);
   asm volatile("" : : "r"(record_out) : "memory");
   ++read_;

@@ -12,13 +12,13 @@
 
 namespace nereid {
 
-// Requests of a batch that a child can be told of as cancelled; those behind them end as they do.
+// The number of a batch's requests whose cancellation a child can see; others run on.
 inline constexpr uint32_t kCancelled = 4096;
 
 struct ChannelControl {
   RingMemory to_child;
   RingMemory to_parent;
-  char message[1024];  // of the last kEnd
+  char message[1024];  // message of the last kEnd
   // A bit for each request of the batch.
   std::atomic<uint64_t> cancelled[kCancelled / 64];
 
@@ -38,15 +38,15 @@ struct ChannelControl {
   }
 };
 
-// A memfd with control, inputs and outputs, one behind the other. Its size never changes, so that
-// nobody can take pages away from who reads them; a page is there when it was first used. Each side
-// maps what the other writes to read only, but for the control. The mapping ends with the object,
-// the memory with the last of both.
+// A memfd with control, inputs and outputs, one behind the other. Its size is sealed, so that
+// neither side can remove pages that the other reads; pages are allocated at their first use. Each
+// side maps the other's area read-only, except for the control. The mapping ends with the object,
+// the memory with the last mapping.
 class SharedChannel {
  public:
-  // Bytes of inputs, and as many of outputs, are `area_bytes`, a multiple of 4 096.
+  // `area_bytes`, a multiple of 4 096, is the size of the inputs and that of the outputs.
   static Status Create(uint64_t area_bytes, std::unique_ptr<SharedChannel>* channel_out);
-  // In the child, which takes the descriptor over.
+  // Called in the child; takes the descriptor over.
   static Status Map(int descriptor, uint64_t area_bytes,
                     std::unique_ptr<SharedChannel>* channel_out);
   ~SharedChannel();

@@ -11,15 +11,14 @@ class BufferPool;
 class PoolAccount;
 struct PageRun;
 
-// The pool writes nothing of a free buffer but this: the content stays as it was, unless the pool
-// poisons what is freed.
+// Of a free buffer, the pool writes only this header, unless it poisons freed memory.
 struct alignas(64) BufferHeader {
   BufferPool* pool;
-  PageRun* run;  // the run that holds the buffer, alone or among blocks of its class
+  PageRun* run;  // the run that contains the buffer, alone or among blocks of its class
   BufferHeader* next_free;
   uint32_t size_class;
   std::atomic<uint32_t> references;
-  PoolAccount* account = nullptr;  // whose bytes it is among; null: nobody's
+  PoolAccount* account = nullptr;  // the account that counts its bytes; null: none
 };
 static_assert(sizeof(BufferHeader) == 64, "buffers are aligned to 64 bytes");
 

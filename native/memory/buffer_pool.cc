@@ -16,10 +16,10 @@
 namespace nereid {
 namespace {
 
-constexpr uint32_t kLargeClass = kSizeClassCount;  // no class: a run of its own
+constexpr uint32_t kLargeClass = kSizeClassCount;  // no size class: the buffer has its own run
 
-// Threads are numbered as they come. The number only spreads them over the shards, so nothing has
-// to happen when one ends.
+// Numbers threads in order of their first call. The number only spreads threads over the shards, so
+// nothing is to be done when one ends.
 uint32_t ThreadNumber() {
   static std::atomic<uint32_t> next_number{1};
   static thread_local uint32_t number = 0;
@@ -35,7 +35,7 @@ uint64_t RunBytes(const PageRun& run) { return run.page_count * PageAllocator::k
 
 }  // namespace
 
-// One of the caches of small buffers, a capability of its own: whoever locked it has its lists.
+// A cache of small buffers, a capability itself: the thread that locked it owns its lists.
 struct alignas(64) NRD_CAPABILITY("shard") BufferPool::Shard {
   struct FreeList {
     BufferHeader* first = nullptr;
@@ -47,7 +47,7 @@ struct alignas(64) NRD_CAPABILITY("shard") BufferPool::Shard {
   }
   void Unlock() NRD_RELEASE() { is_locked.store(false, std::memory_order_release); }
 
-  // For a shard that LockShard returned.
+  // Called for a shard that LockShard returned.
   void AssertLocked() const NRD_ASSERT_HELD() {}
 
   void CountAllocation(uint64_t block_bytes, PoolAccount* account) NRD_REQUIRES(this) {
@@ -68,7 +68,7 @@ struct alignas(64) NRD_CAPABILITY("shard") BufferPool::Shard {
   std::atomic<bool> is_locked{false};
   uint32_t index = 0;
   // Count the small buffers that were allocated and released through this shard, so only sums over
-  // all shards mean something: live_bytes wraps around where more were released than allocated.
+  // all shards have a meaning: live_bytes wraps around where more were released than allocated.
   std::atomic<uint64_t> allocations{0};
   std::atomic<uint64_t> releases{0};
   std::atomic<uint64_t> live_bytes{0};
@@ -116,7 +116,7 @@ void BufferPool::Release(void* buffer) {
     std::fputs("nereid: a pool buffer was released more often than it was retained\n", stderr);
     std::abort();
   }
-  // Nobody can race the holder of the only reference, which saves it the locked instruction.
+  // The holder of the only reference has no competitors, which saves the locked instruction.
   if (references != 1 && header->references.fetch_sub(1, std::memory_order_acq_rel) != 1) {
     return;
   }
@@ -140,7 +140,7 @@ void BufferPool::Poison(BufferHeader* header) {
 }
 
 // The thread's own shard, or the next that is not locked: a thread that is preempted while it holds
-// one stops nobody. Not analysed: which shard is locked is known when it returns.
+// one stops nobody. Not analysed, since the locked shard is only known at the return.
 BufferPool::Shard& BufferPool::LockShard() NRD_NOT_ANALYSED {
   const uint32_t number = ThreadNumber();
   for (;;) {
@@ -285,7 +285,7 @@ Status BufferPool::Refuse(uint64_t byte_size) {
   return Status(NRD_RESOURCE_EXHAUSTED, std::move(message));
 }
 
-// Everything that no buffer uses goes back to the pages, so that another size can have it.
+// Returns all unused blocks to the pages, so that other sizes can use them.
 void BufferPool::FlushShards() {
   for (uint32_t i = 0; i < shard_count_; ++i) {
     Shard& shard = shards_[i];
@@ -306,7 +306,7 @@ uint64_t BufferPool::LiveBytes() const {
   for (uint32_t i = 0; i < shard_count_; ++i) {
     sum += ReadCounter(shards_[i].live_bytes);
   }
-  // Sums of moving counters can come out below zero: a release seen, its allocation not.
+  // Sums of changing counters can be negative, when a release is seen before its allocation.
   return static_cast<int64_t>(sum) < 0 ? 0 : sum;
 }
 
@@ -346,7 +346,7 @@ void BufferPool::ReadStats(nrd_pool_stats* stats_out) {
 
 void BufferPool::ReleaseIdle() {
   if (poison_freed_) {
-    return;  // who looks for stale reads finds them by what freed memory holds
+    return;  // poisoned memory is kept, so that stale reads find the poison
   }
   uint64_t small_allocations = 0;
   for (uint32_t i = 0; i < shard_count_; ++i) {
@@ -362,7 +362,7 @@ void BufferPool::ReleaseIdle() {
     }
     chunk_count = pages_.chunk_count();
   }
-  // One chunk at a time, since who allocates a large buffer waits meanwhile.
+  // One chunk at a time, since allocating large buffers waits meanwhile.
   for (size_t i = 0; i < chunk_count; ++i) {
     const MutexLock lock(mutex_);
     pages_.ReleaseIdle(i);

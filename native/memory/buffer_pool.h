@@ -1,11 +1,11 @@
-// The pool of tensor memory: hands out reference-counted buffers, and keeps the memory that it once
-// asked for as long as it is used.
+// The pool of tensor memory: hands out reference-counted buffers, and keeps memory as long as it is
+// used.
 //
-// Any thread may call it. A buffer belongs to those that hold references to it, and all of them are
-// given back before the pool dies. Small sizes come in size classes from caches ("shards") that are
-// picked by thread and need no teardown when a thread ends; SpanAllocator fills them. Larger
-// buffers are runs of pages under one mutex. Memory stays mapped until the pool dies, so a stale
-// read never faults; the system gets the pages back that nobody has used for a while.
+// Any thread may call it. A buffer belongs to the holders of references, all of which must be
+// released before the pool is destroyed. Small sizes come in size classes from caches ("shards")
+// that are picked by thread and need no teardown when a thread ends; SpanAllocator fills them.
+// Larger buffers are runs of pages under one mutex. Memory stays mapped until the pool dies, so a
+// stale read never faults; pages unused for a while are given back to the system.
 #ifndef NEREID_MEMORY_BUFFER_POOL_H_
 #define NEREID_MEMORY_BUFFER_POOL_H_
 
@@ -35,28 +35,27 @@ class BufferPool {
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
-  // A buffer with one reference, aligned to 64 bytes; its content is whatever was there.
-  // RESOURCE_EXHAUSTED when the limit or the allocator refuses; at the limit also when the memory
-  // that would do is just being moved between a shard and the pages by another thread.
-  // `account` is one of accounts(), or null.
+  // A buffer with one reference, aligned to 64 bytes; its content is undefined. RESOURCE_EXHAUSTED:
+  // the limit or the allocator refuses; at the limit also when another thread is just moving
+  // suitable memory between a shard and the pages. `account` is one of accounts(), or null.
   Status Allocate(uint64_t byte_size, void** buffer_out, PoolAccount* account = nullptr);
 
   static void Retain(void* buffer);
   static void Release(void* buffer);
 
   // Exact when no other thread allocates or releases meanwhile. The high water is sampled here, at
-  // every large allocation, and whenever a shard is filled: in between, live bytes can peak unseen
-  // by at most what the shards held.
+  // every large allocation, and whenever a shard is filled: in between, a peak can be missed by at
+  // most the bytes in the shards.
   void ReadStats(nrd_pool_stats* stats_out);
   [[nodiscard]] uint64_t live_buffers() const;
   PoolAccounts& accounts() { return accounts_; }
 
-  // Gives the system what was not used between the last two calls; to be called now and then.
+  // Periodically gives memory back that was not used between the last two calls.
   void ReleaseIdle() NRD_EXCLUDES(mutex_);
-  // Bytes given to the system that it still has.
+  // The bytes that are given back to the system now.
   [[nodiscard]] uint64_t released_bytes() const NRD_EXCLUDES(mutex_);
 
-  // Does what PageAllocator::LockPages says.
+  // See PageAllocator::LockPages.
   bool LockPages(const PageAllocator::PageLock& page_lock);
 
  private:
@@ -79,7 +78,7 @@ class BufferPool {
   std::unique_ptr<Shard[]> shards_;
   PoolAccounts accounts_;
 
-  // Taken before a shard's lock where both are held.
+  // Locked before a shard if both are held.
   mutable Mutex mutex_;
   PageAllocator pages_ NRD_GUARDED_BY(mutex_);
   SpanAllocator spans_ NRD_GUARDED_BY(mutex_);
@@ -89,7 +88,7 @@ class BufferPool {
   std::atomic<uint64_t> large_live_bytes_{0};
 
   std::atomic<uint64_t> failures_{0};
-  uint64_t seen_small_allocations_ = 0;  // of ReleaseIdle, which one thread calls
+  uint64_t seen_small_allocations_ = 0;  // used by ReleaseIdle, which one thread calls
 };
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// AddressSanitizer sees the pool as a few big mappings: here it learns which of their bytes belong
-// to somebody. Without it these functions are empty.
+// Tells AddressSanitizer, which sees the pool as a few big mappings, which bytes are in use.
+// Without it these functions are empty.
 #ifndef NEREID_MEMORY_MEMORY_MARKS_H_
 #define NEREID_MEMORY_MEMORY_MARKS_H_
 

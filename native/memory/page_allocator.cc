@@ -26,7 +26,7 @@ constexpr uint64_t kHugePageBytes = uint64_t{2} << 20;
 constexpr uint64_t kMaxRunPages = uint64_t{1} << 32;
 
 void* AllocateAnonymous(void*, uint64_t byte_size) {
-  // Room to start at a huge page's boundary; what is in front and behind goes back at once.
+  // More than needed, to start at a huge page's boundary; the rest is unmapped at once.
   const uint64_t mapped_bytes = byte_size + kHugePageBytes;
   void* mapping = mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -41,7 +41,7 @@ void* AllocateAnonymous(void*, uint64_t byte_size) {
   }
   uint8_t* memory = start + front_bytes;
   munmap(memory + byte_size, mapped_bytes - front_bytes - byte_size);
-  // Only a hint: a kernel without huge pages refuses it and the memory is as good.
+  // Only a hint, which a kernel without huge pages refuses harmlessly.
   madvise(memory, byte_size, MADV_HUGEPAGE);
   return memory;
 }
@@ -72,7 +72,7 @@ struct HugePages {
   uint64_t count;
 };
 
-// Huge pages that lie in a run as a whole: the kernel would fill up again what is missing of one.
+// The huge pages inside a run: the kernel would fill a partly released one again.
 HugePages WholeHugePages(uint64_t page, uint64_t page_count) {
   const uint64_t first = (page * PageAllocator::kPageBytes + kHugePageBytes - 1) / kHugePageBytes;
   const uint64_t end = (page + page_count) * PageAllocator::kPageBytes / kHugePageBytes;
@@ -218,8 +218,8 @@ PageRun* PageAllocator::TakeBestFit(uint64_t page_count) {
   return best;
 }
 
-// Takes a chunk that holds a run of `page_count`. The last one under the limit may be smaller than
-// chunk_bytes: otherwise a part of the limit that is no multiple of it could never be used.
+// Takes a chunk for a run of `page_count`. The last one under the limit may be smaller than
+// chunk_bytes, so that the whole limit can be used.
 bool PageAllocator::Grow(uint64_t page_count) {
   const uint64_t available_bytes = RoundDownToPages(options_.byte_limit - reserved_bytes_);
   if (page_count > available_bytes / kPageBytes || page_count >= kMaxRunPages) {

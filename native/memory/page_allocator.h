@@ -16,32 +16,32 @@ namespace nereid {
 struct BufferHeader;
 struct Chunk;
 
-// The time that a run has been free, told by ReleaseIdle, which looks at it twice before the system
-// gets its pages back. `kReleased`: the system has them all.
+// How long a run has been free: ReleaseIdle must see it twice before it gives its pages to the
+// system. `kReleased`: the system has all pages.
 enum class RunAge : uint8_t { kNew, kSeen, kReleased };
 
-// Describes the run that starts at this page; there is one per page of a chunk. The entries inside
-// a run are out of date except the last, of which only `page_count` and `is_free` are right: that
-// is how the run behind it finds the start of its neighbour.
+// Describes the run that starts at this page; there is one per page of a chunk. Entries inside a
+// run are invalid except the last, of which only `page_count` and `is_free` are valid: by them the
+// next run finds its neighbour's start.
 struct PageRun {
   Chunk* chunk = nullptr;
   PageRun* previous = nullptr;  // in the bin of free runs, or in a size class's list
   PageRun* next = nullptr;
   uint32_t page_count = 0;
   bool is_free = false;
-  RunAge age = RunAge::kReleased;  // of a free run: what its pages still hold
+  RunAge age = RunAge::kReleased;  // of a free run: whether its pages are still in memory
 
   // For a run that a size class cut into blocks.
   uint32_t blocks_carved = 0;  // blocks behind these were never used
-  uint32_t blocks_used = 0;    // carved and not on free_blocks
+  uint32_t blocks_used = 0;    // carved blocks that are not on free_blocks
   BufferHeader* free_blocks = nullptr;
 };
 
 // Not synchronised: the mutex of BufferPool guards it.
 class PageAllocator {
  public:
-  // Coarse enough that a description per page costs nothing, fine enough that rounding up to whole
-  // pages wastes less than a fifth of any run above 64 KiB.
+  // Large enough that a description per page costs little, small enough that rounding up wastes
+  // less than a fifth of any run above 64 KiB.
   static constexpr uint64_t kPageBytes = uint64_t{16} << 10;
 
   struct Options {
@@ -64,21 +64,21 @@ class PageAllocator {
   PageAllocator(const PageAllocator&) = delete;
   PageAllocator& operator=(const PageAllocator&) = delete;
 
-  // A run of exactly `page_count` pages, or NULL when neither the free runs nor the allocator,
-  // within the limit, can give it.
+  // Returns a run of exactly `page_count` pages; NULL: neither free runs nor the allocator, within
+  // the limit, have it.
   PageRun* Allocate(uint64_t page_count);
   void Free(PageRun* run);
 
-  // Gives the system the huge pages that were free at the last call and are still, of one chunk.
+  // Gives the system those huge pages of one chunk that were free at the last call and still are.
   // They stay mapped and are zero when they are used again. Locked memory and that of a caller's
   // allocator stay as they are.
   void ReleaseIdle(size_t chunk);
   [[nodiscard]] size_t chunk_count() const { return chunks_.size(); }
-  // Bytes that ReleaseIdle gave to the system, and that it still has. A run that has grown since
-  // counts when it is given as a whole.
+  // The bytes that ReleaseIdle gave to the system and that are still unused. A run that has grown
+  // since counts only once it is released as a whole.
   [[nodiscard]] uint64_t released_bytes() const;
 
-  // Locks the chunks that are there and all that come. False: there is a lock already.
+  // Locks the present chunks and all later ones. False: there is a lock already.
   bool LockPages(const PageLock& page_lock);
 
   static void* Address(const PageRun& run);
@@ -86,7 +86,7 @@ class PageAllocator {
   [[nodiscard]] uint64_t byte_limit() const { return options_.byte_limit; }
   [[nodiscard]] uint64_t reserved_bytes() const { return reserved_bytes_; }
   [[nodiscard]] uint64_t locked_bytes() const { return locked_bytes_; }
-  // True if the last Allocate that gave NULL was the allocator's doing and not the limit's.
+  // True if the allocator, and not the limit, made the last Allocate return NULL.
   [[nodiscard]] bool allocator_failed() const { return allocator_failed_; }
 
  private:
@@ -102,7 +102,7 @@ class PageAllocator {
   static void Describe(PageRun* first, uint32_t page_count, bool is_free);
 
   Options options_;
-  PageLock page_lock_{};  // without functions: none
+  PageLock page_lock_{};  // without functions: no lock
   uint64_t reserved_bytes_ = 0;
   uint64_t locked_bytes_ = 0;
   bool allocator_failed_ = false;

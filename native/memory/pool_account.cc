@@ -9,11 +9,11 @@ uint64_t PoolAccount::LiveBytes() const {
   for (uint32_t i = 0; i < counter_count_; ++i) {
     sum += ReadCounter(counters_[i].live_bytes);
   }
-  // Sums of moving counters can come out below zero: a release seen, its allocation not.
+  // Sums of changing counters can be negative, when a release is seen before its allocation.
   return static_cast<int64_t>(sum) < 0 ? 0 : sum;
 }
 
-// A closed account can only release what it holds, so a sum of zero is no passing moment.
+// Reuses a closed account with sum zero: it can only release, so the sum is final.
 PoolAccount* PoolAccounts::Open() {
   const MutexLock lock(mutex_);
   const auto unused = std::find_if(entries_.begin(), entries_.end(), [](const Entry& entry) {

@@ -12,15 +12,14 @@
 
 namespace nereid {
 
-// Has a counter for each shard of the pool, and one for large buffers, so that each is written
-// under a lock that is held anyway: an add costs a plain store, not a locked instruction.
+// Counts with one counter for each shard of the pool, and one for large buffers, each written under
+// a lock that is held anyway: adding costs a plain store, not a locked instruction.
 class PoolAccount {
  public:
   explicit PoolAccount(uint32_t counter_count)
       : counter_count_(counter_count), counters_(new Counter[counter_count]) {}
 
-  // The caller holds the lock of the shard that the counter belongs to, or the pool's mutex for
-  // that of large buffers.
+  // The caller holds the lock of the counter's shard or, for large buffers, the pool's mutex.
   void Add(uint32_t index, uint64_t byte_size) {
     AddSingleWriter(&counters_[index].live_bytes, byte_size);
   }
@@ -31,7 +30,7 @@ class PoolAccount {
   [[nodiscard]] uint64_t LiveBytes() const;
 
  private:
-  // Only the sum means something: live_bytes wraps around where more was released than allocated.
+  // Only the sum has a meaning: live_bytes wraps around where more was released than allocated.
   struct alignas(64) Counter {
     std::atomic<uint64_t> live_bytes{0};
   };
@@ -40,14 +39,14 @@ class PoolAccount {
   const std::unique_ptr<Counter[]> counters_;
 };
 
-// Keeps accounts where they are, because a buffer can outlive the model that it was made for. One
-// that was closed is opened again when the last of its buffers is gone.
+// Owns accounts at fixed addresses, because a buffer can outlive its model. A closed account is
+// reused when its last buffer is gone.
 class PoolAccounts {
  public:
   explicit PoolAccounts(uint32_t counter_count) : counter_count_(counter_count) {}
 
   PoolAccount* Open();
-  // Nothing is allocated for it any more.
+  // Closes an account, for which nothing is allocated any more.
   void Close(const PoolAccount* account);
 
  private:

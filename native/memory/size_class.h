@@ -1,5 +1,5 @@
 // The sizes of small buffers: multiples of 64 bytes up to 512, then four per doubling up to 64 KiB.
-// Rounding up to one wastes less than a fifth of it above 256 bytes.
+// Rounding up wastes less than a fifth above 256 bytes.
 #ifndef NEREID_MEMORY_SIZE_CLASS_H_
 #define NEREID_MEMORY_SIZE_CLASS_H_
 

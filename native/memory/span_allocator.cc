@@ -115,7 +115,7 @@ void SpanAllocator::ReturnBlock(BufferHeader* block) {
   if (span->blocks_used > 0) {
     return;
   }
-  // Keeping one saves a class whose use swings around zero from cutting spans over and over.
+  // One unused span is kept, so that a class that is empty now and then does not cut new ones.
   if (spans.unused == nullptr) {
     spans.unused = span;
     return;

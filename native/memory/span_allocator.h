@@ -1,5 +1,5 @@
-// The pool's middle: cuts runs of pages ("spans") into blocks of one size class, and gives a span's
-// pages back when none of its blocks is in use.
+// The pool's middle layer: cuts runs of pages ("spans") into blocks of one size class, and gives a
+// span's pages back when none of its blocks is in use.
 #ifndef NEREID_MEMORY_SPAN_ALLOCATOR_H_
 #define NEREID_MEMORY_SPAN_ALLOCATOR_H_
 
@@ -12,20 +12,20 @@
 
 namespace nereid {
 
-// Not synchronised: the mutex of BufferPool guards it, all but the sizes, which never change.
+// Not synchronised: the mutex of BufferPool guards it, except the sizes, which are constant.
 class SpanAllocator {
  public:
-  // Blocks say that they belong to `pool`. `pages` outlives this.
+  // The blocks' headers refer to `pool`. `pages` outlives this.
   SpanAllocator(BufferPool* pool, PageAllocator* pages);
   SpanAllocator(const SpanAllocator&) = delete;
   SpanAllocator& operator=(const SpanAllocator&) = delete;
 
   // Header and payload of a block.
   static uint64_t block_bytes(uint32_t size_class) { return kSizes[size_class].block_bytes; }
-  // The number of blocks that it pays to take or return at once.
+  // The number of blocks that are taken or returned at once.
   static uint32_t batch_blocks(uint32_t size_class) { return kSizes[size_class].batch_blocks; }
 
-  // A chain (by next_free) of up to *count blocks, and in *count how many; NULL when there is no
+  // Takes a chain (by next_free) of up to *count blocks, and sets *count to their number; NULL: no
   // memory for even one.
   BufferHeader* Take(uint32_t size_class, uint32_t* count);
   void Return(BufferHeader* chain);
@@ -45,8 +45,8 @@ class SpanAllocator {
 
   // The spans of one size class.
   struct Spans {
-    PageRun* partial = nullptr;  // those that have a block to give
-    PageRun* unused = nullptr;   // the one among them that was kept though no block is in use
+    PageRun* partial = nullptr;  // spans with free blocks
+    PageRun* unused = nullptr;   // the one of them that is kept without a block in use
   };
 
   PageRun* AddSpan(uint32_t size_class);

@@ -23,11 +23,11 @@ Mutex stacks_mutex;
 
 }  // namespace
 
-// One thread inside a guarded library: that thread writes the record, a handler on any thread reads
-// it. The records of calls and workers are in one list, which only grows.
+// The record of one thread inside a guarded library: the thread writes it, a signal handler on any
+// thread reads it. The records of calls and workers are in one list, which only grows.
 struct alignas(64) GuardedStack {
-  std::atomic<pthread_t> thread{0};  // 0: nobody is inside
-  std::atomic<uintptr_t> frame{0};   // of the function that called the library
+  std::atomic<pthread_t> thread{0};  // 0: no thread is inside
+  std::atomic<uintptr_t> frame{0};   // frame of the function that called the library
   std::atomic<bool> is_worker{false};
   std::atomic<bool> faulted{false};
   bool taken NRD_GUARDED_BY(stacks_mutex) = true;
@@ -42,9 +42,9 @@ struct CodeRange {
   const CodeRange* next;
 };
 
-// A library uses at most this much stack between its caller and the loops that it shares out.
+// The most stack that a library uses between its caller and the loops for its workers.
 constexpr uintptr_t kDeepestLoop = 256 * 1024;
-// A function may keep this many bytes below its stack pointer.
+// The bytes below its stack pointer that a function may use.
 constexpr uintptr_t kRedZone = 128;
 
 std::atomic<GuardedStack*> stacks{nullptr};
@@ -93,7 +93,7 @@ GuardedStack* OwnStack() {
 }
 
 // Counts the registers of a worker and the words of its stack that refer to the stack of a call. It
-// reads frames of other functions, between which the sanitizer puts bytes that nobody may read.
+// reads frames of other functions, between which the sanitizer puts unreadable bytes.
 __attribute__((no_sanitize("address"))) size_t ReferenceCount(const mcontext_t& context,
                                                               uintptr_t worker_frame,
                                                               const GuardedStack& call) {
@@ -121,7 +121,7 @@ void ForEachCall(Use use) {
   }
 }
 
-// Marks the call in which the calling thread faulted.
+// Marks the call on whose behalf the calling thread faulted.
 void Blame(const mcontext_t& context) {
   GuardedStack* const own = OwnStack();
   if (own != nullptr && IsCall(*own)) {
@@ -148,7 +148,7 @@ bool IsGuarded(uintptr_t code) {
   return range != nullptr;
 }
 
-// Gives the division that faulted the result 0 and goes on behind it; false when it is not ours.
+// Gives the faulting division the result 0 and goes on; false: not in a guarded library.
 bool StepOver(mcontext_t* context) {
   greg_t* const registers = context->gregs;
   const auto code = static_cast<uintptr_t>(registers[REG_RIP]);
@@ -170,7 +170,7 @@ bool StepOver(mcontext_t* context) {
   return true;
 }
 
-// Does what would have happened without us.
+// Calls the previous handler, or applies the default.
 void HandOn(int signal_number, siginfo_t* info, void* context) {
   if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
     previous_action.sa_sigaction(signal_number, info, context);
@@ -187,7 +187,7 @@ void HandOn(int signal_number, siginfo_t* info, void* context) {
   signal(signal_number, SIG_DFL);
   if (was_sent) {
     raise(signal_number);
-  }  // else the instruction faults again, and ends the process
+  }  // without a handler the instruction faults again, and ends the process
 }
 
 void OnFault(int signal_number, siginfo_t* info, void* context) {

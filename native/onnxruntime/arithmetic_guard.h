@@ -1,11 +1,11 @@
 // Guards this process against divisions by zero in libraries that are not ours. On x86-64 an
 // integer division by zero, or of the smallest number by -1, raises SIGFPE, which would end the
 // process; and ONNX Runtime divides by what clients send. With the guard such a division gives 0,
-// and the call that it happened in is known to have gone wrong.
+// and the call in which it happened is reported as failed.
 //
 // The handler acts on division instructions of guarded libraries only. Every other SIGFPE goes to
-// the handler before it: the JVM lives on it for divisions in Java. Other processors do not trap,
-// so there the guard does nothing.
+// the previous handler: the JVM needs it for divisions in Java. Other processors do not trap, so
+// the guard does nothing there.
 #ifndef NEREID_ONNXRUNTIME_ARITHMETIC_GUARD_H_
 #define NEREID_ONNXRUNTIME_ARITHMETIC_GUARD_H_
 
@@ -21,7 +21,7 @@ inline constexpr std::string_view kArithmeticFault = "integer division by zero o
 // stay loaded. For one thread at a time.
 void GuardArithmetic(const void* function);
 
-// Tells where a thread is inside a guarded library. Records are reused and never freed, since a
+// The place of a thread inside a guarded library. Records are reused and never freed, since a
 // signal handler reads them.
 struct GuardedStack;
 
@@ -34,7 +34,7 @@ class ArithmeticWatch {
   ArithmeticWatch(const ArithmeticWatch&) = delete;
   ArithmeticWatch& operator=(const ArithmeticWatch&) = delete;
 
-  // Around the call, by the function that makes it.
+  // Called around the call, in the function that makes it.
   [[gnu::always_inline]] void Begin() { BeginAt(__builtin_frame_address(0)); }
   // True if a division faulted since Begin.
   [[nodiscard]] bool End();
@@ -45,11 +45,11 @@ class ArithmeticWatch {
   GuardedStack* const stack_;
 };
 
-// Lives as long as a thread that works for calls of other threads into guarded libraries, in its
-// first function. When a division faults there, the call that it works for is the one that its
-// stack refers to most: a thread that shares a loop out keeps the loop's counter on its own stack,
-// and a helper has the counter's address on its. If the stack refers to none, all calls under way
-// have faulted.
+// Registers a worker thread that computes for other threads' calls into guarded libraries; it lives
+// in the worker's first function. When a division faults there, the call at fault is the one to
+// whose stack the worker's stack refers most: a calling thread keeps the counter of a shared loop
+// on its stack, and the worker has the counter's address on its own. If the worker's stack refers
+// to none, all calls under way count as failed.
 class GuardedWorker {
  public:
   [[gnu::always_inline]] GuardedWorker() : GuardedWorker(__builtin_frame_address(0)) {}

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kPieceBytes = 64 << 10;
 
-// True for a link to a file that this process has open, in a directory of its own.
+// True for a link, alone in its directory, to a file that this process has open.
 bool IsOwn(const std::filesystem::path& path) {
   std::error_code error;
   const std::string target = std::filesystem::read_symlink(path, error);
@@ -47,7 +47,7 @@ ConsumedFile::ConsumedFile(int memory, int reading, int writing)
       thread_(Write, memory, writing) {}
 
 ConsumedFile::~ConsumedFile() {
-  close(reading_);  // a thread that still writes is told so
+  close(reading_);  // makes a thread that still writes fail
   thread_.join();
 }
 

@@ -1,4 +1,4 @@
-// A model's file that is only in memory, handed to its reader piece by piece.
+// Passes a model's file in memory to its reader piece by piece, freeing the pieces.
 #ifndef NEREID_ONNXRUNTIME_CONSUMED_FILE_H_
 #define NEREID_ONNXRUNTIME_CONSUMED_FILE_H_
 
@@ -8,20 +8,20 @@
 
 namespace nereid {
 
-// Without it a file in memory (memfd) and the weights that were read from it are there at the same
-// time. A thread writes the file into a pipe, and gives each piece of it back to the system: so the
-// file can be read once. For one thread, which reads the pipe while the object lives.
+// Without it, a file in memory (memfd) and the weights read from it would exist at the same time. A
+// thread writes the file into a pipe, and gives each piece back to the system, so the file can be
+// read only once. For one thread, which reads the pipe while the object lives.
 class ConsumedFile {
  public:
-  // Null, for all but files in the memory of this process, which are alone in their directory: what
-  // another file could be found by is the path, and a pipe has none.
+  // Null unless the file is in this process's memory and alone in its directory: other files could
+  // be looked up beside its path, but not beside a pipe.
   static std::unique_ptr<ConsumedFile> Open(const std::string& path);
 
   ~ConsumedFile();
   ConsumedFile(const ConsumedFile&) = delete;
   ConsumedFile& operator=(const ConsumedFile&) = delete;
 
-  // Leads to the pipe.
+  // The path of the pipe.
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

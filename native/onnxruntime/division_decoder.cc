@@ -14,8 +14,8 @@ bool IsPrefix(uint8_t byte) {
     case 0x64:
     case 0x65:
     case kOperandSizePrefix:
-    case 0x67:  // size of addresses
-    case 0xF2:  // repetition, without a meaning here
+    case 0x67:  // prefix: size of addresses
+    case 0xF2:  // prefix: repetition, without a meaning for divisions
     case 0xF3:
       return true;
     default:

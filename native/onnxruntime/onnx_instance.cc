@@ -9,15 +9,15 @@
 namespace nereid {
 namespace {
 
-// False for strings, which ONNX Runtime cannot write into a buffer: they are objects there. An
-// output that is shared out by the requests' shapes has a shape of its own as a whole.
+// True if an output's shape is known before the run. Not for strings, which ONNX Runtime cannot
+// write into a buffer, nor for an output that is scattered by the requests' shapes.
 bool ShapeIsKnown(const TensorSpec& spec) {
   return spec.datatype != NRD_TYPE_BYTES && !spec.scattered_by &&
          std::find(spec.BackendDims().begin(), spec.BackendDims().end(), -1) ==
              spec.BackendDims().end();
 }
 
-// Newer libraries look for zeros themselves, and report them like a fault of their own.
+// Newer libraries check for zeros themselves, and report them as a failure of the library.
 bool SaysDivisionByZero(const Status& status) {
   return !status.ok() &&
          (status.message().find("Integer division by zero") != std::string_view::npos ||
@@ -93,7 +93,7 @@ Status OnnxInstance::BindOutputs(nrd_batch* batch) {
       NRD_RETURN_IF_ERROR(BindFixedOutput(batch, i, &value));
     }
     output_names_.push_back(model_.config.outputs[i].name.c_str());
-    // ONNX Runtime writes through a view into its buffer and leaves the view itself alone.
+    // ONNX Runtime writes into a view's buffer, but does not change the view.
     output_values_.push_back(const_cast<OrtValue*>(value));
     output_indices_.push_back(i);
   }
@@ -121,7 +121,7 @@ Status OnnxInstance::BindFixedOutput(nrd_batch* batch, uint32_t index, const Ort
   return output_views_[index].View(data, byte_size, rank, shape.data(), value_out);
 }
 
-// A run in which a division faulted went on to its end: what it made is not to be used.
+// Runs the session. A run with a faulting division goes on, but its outputs are dropped.
 Status OnnxInstance::RunSession() {
   const OnnxSession& session = *model_.session;
   arithmetic_.Begin();

@@ -17,14 +17,14 @@ namespace nereid {
 
 struct OnnxModel {
   std::unique_ptr<const OnnxSession> session;
-  ModelConfig config;  // once it is configured
+  ModelConfig config;  // set by configure
 };
 
-// One instance of a model: what it takes to run the shared session without allocating anything
-// beside the outputs. Not for two threads at once.
+// One instance of a model: the memory to run the shared session with no allocations but the
+// outputs. For one thread at a time.
 //
-// Inputs are views of the batch's tensors. An output whose shape the configuration tells is written
-// by ONNX Runtime where the batch wants it; others are copied there once, and so are strings.
+// Inputs are views of the batch's tensors. ONNX Runtime writes an output of configured shape
+// straight into the batch's buffer; other outputs, and strings, are copied there once.
 class OnnxInstance {
  public:
   // `model` outlives the instance.
@@ -46,16 +46,17 @@ class OnnxInstance {
 
   const OnnxModel& model_;
   const OrtLibrary& library_;
-  std::vector<OrtViewCache> input_views_;    // one a configured input
-  std::vector<OrtViewCache> output_views_;   // one a configured output
-  std::vector<bool> output_shape_is_known_;  // one a configured output
+  std::vector<OrtViewCache> input_views_;    // one for each configured input
+  std::vector<OrtViewCache> output_views_;   // one for each configured output
+  std::vector<bool> output_shape_is_known_;  // one for each configured output
 
-  // The run that is being prepared: absent inputs and outputs that nobody wants are left out.
+  // The arguments of the run being prepared, without absent inputs and unwanted outputs.
   std::vector<const char*> input_names_;
   std::vector<const OrtValue*> input_values_;
-  std::vector<OrtOwned<OrtValue>> strings_;  // inputs that are no views
+  std::vector<OrtOwned<OrtValue>> strings_;  // string inputs, which are no views
   std::vector<const char*> output_names_;
-  std::vector<OrtValue*> output_values_;  // null: ONNX Runtime allocates it, and we release it
+  std::vector<OrtValue*> output_values_;  // null: ONNX Runtime allocates the value, and this class
+                                          // releases it
   std::vector<uint32_t> output_indices_;
   std::vector<size_t> offsets_;
   ArithmeticWatch arithmetic_;

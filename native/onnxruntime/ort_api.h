@@ -1,8 +1,8 @@
-// The part of ONNX Runtime's C API that Nereid uses. Its C header is in no package that a build
-// could depend on, but the API is one table of functions that only ever grows at its end, so a
-// function is fully named by its slot: OrtGetApiBase()->GetApi(version) gives the table.
+// The part of ONNX Runtime's C API that Nereid uses. No package provides its C header to builds,
+// but the API is one table of functions that only grows at its end, so a slot identifies a
+// function: OrtGetApiBase()->GetApi(version) gives the table.
 //
-// A wrong slot or parameter list cannot be seen by the compiler; the test "every slot does what its
+// The compiler cannot detect a wrong slot or parameter list; the test "every slot does what its
 // name says" (onnxruntime_slots_test.cc) calls each of them and fails when one has no check.
 #ifndef NEREID_ONNXRUNTIME_ORT_API_H_
 #define NEREID_ONNXRUNTIME_ORT_API_H_
@@ -13,10 +13,10 @@
 
 namespace nereid {
 
-// The table as of ONNX Runtime 1.15 holds every slot below; newer libraries accept older versions.
+// The version of ONNX Runtime 1.15, whose table has every slot below; newer libraries accept it.
 inline constexpr uint32_t kOrtApiVersion = 15;
 inline constexpr std::string_view kOrtOldestVersion = "1.15";
-// Has the functions that a library may lack.
+// The version of the functions that a library may lack.
 inline constexpr uint32_t kOrtNewestApiVersion = 23;
 
 // Objects of the library. The creator of an object that has a Release function owns it.
@@ -75,7 +75,7 @@ enum class OrtAllocatorKind : int { kDevice = 0, kArena = 1 };
 enum class OrtMemoryKind : int { kDefault = 0 };
 enum class OrtLogLevel : int { kVerbose = 0, kInfo = 1, kWarning = 2, kError = 3, kFatal = 4 };
 
-// The library's worker threads, created and joined by us. The handle must not be null.
+// Functions by which the library creates and joins worker threads. The handle must not be null.
 using OrtWorkFn = void (*)(void* work);
 using OrtCreateThreadFn = const void* (*)(void* context, OrtWorkFn run, void* work);
 using OrtJoinThreadFn = void (*)(const void* thread);
@@ -180,7 +180,7 @@ struct OrtApiBase {
   F(252, GetResizedStringTensorElementBuffer, OrtStatus*, (OrtValue* value, size_t index,          \
     size_t byte_size, char** text_out)) /* owned by value; since API version 15 */
 
-// Null where the library is older than kOrtNewestApiVersion.
+// Functions that are null if the library is older than kOrtNewestApiVersion.
 #define NRD_ORT_NEWER_FUNCTIONS(F)                                                                 \
   F(297, GetKeyValue, const char*, (const OrtKeyValuePairs* pairs, const char* key))               \
   F(300, ReleaseKeyValuePairs, void, (OrtKeyValuePairs* pairs))                                    \
@@ -206,7 +206,7 @@ inline constexpr OrtSlot kOrtSlots[] = {
 #undef NRD_ORT_SLOT
 };
 
-// `newer_table` is that of kOrtNewestApiVersion, or null.
+// `newer_table` is the table of kOrtNewestApiVersion, or null.
 inline OrtFunctions BindOrtFunctions(OrtTable table, OrtTable newer_table) {
   OrtFunctions functions;
 #define NRD_ORT_BIND(slot, name, result, parameters) \

@@ -40,13 +40,13 @@ int32_t CanonicalCode(OrtErrorCode code) {
   }
 }
 
-// From 1.29 on ONNX Runtime collects data about models and runs and sends it to its maker, unless
-// this variable is set when it starts. A server must not do that behind its operator's back: off,
-// except when the operator has set the variable. (The caller holds the lock of all loads.)
+// From 1.29 on, ONNX Runtime sends data about models and runs to its maker, unless this variable is
+// set when it starts. This sets it unless the operator has, because a server must not do that
+// without its operator's consent. (The caller holds the lock of all loads.)
 void TurnTelemetryOff() { setenv("ORT_DISABLE_TELEMETRY", "1", /*overwrite=*/0); }
 
-// The middle number of a release is the API version that it brought. Only who has it is asked for
-// the table: the library complains on standard error when it is not there.
+// Gets the newer table if the library's version, whose middle number is the API version, has it:
+// asking an older library prints a complaint on standard error.
 OrtTable NewerTable(const OrtApiBase& base, std::string_view library_version) {
   const std::string_view middle = library_version.substr(library_version.find('.') + 1);
   uint32_t api_version = 0;
@@ -54,8 +54,8 @@ OrtTable NewerTable(const OrtApiBase& base, std::string_view library_version) {
   return api_version >= kOrtNewestApiVersion ? base.GetApi(kOrtNewestApiVersion) : nullptr;
 }
 
-// The C library of these days tells a program the processors of the machine, in place of those that
-// the program may run on.
+// Returns the number of threads, counting the processors that this process may run on; the C
+// library's own count is the machine's.
 uint32_t SharedThreadCount(uint32_t wanted) {
   cpu_set_t usable;
   if (wanted == 0) {
@@ -126,13 +126,13 @@ Status OrtLibrary::CreateEnvironment() {
   const OrtOwned<OrtThreadingOptions> options(raw, api_.ReleaseThreadingOptions);
   const auto count = static_cast<int>(shared_thread_count_);
   NRD_RETURN_IF_ERROR(Check(api_.SetGlobalIntraOpNumThreads(raw, count), "shared thread count"));
-  // Running nodes side by side is for models that ask for it, with threads of their own.
+  // Models that run nodes in parallel have their own threads for that.
   NRD_RETURN_IF_ERROR(Check(api_.SetGlobalInterOpNumThreads(raw, 1), "shared thread count"));
   NRD_RETURN_IF_ERROR(Check(api_.SetGlobalSpinControl(raw, 0), "spin control"));
   NRD_RETURN_IF_ERROR(
       Check(api_.SetGlobalCustomCreateThreadFn(raw, CreateOrtThread), "thread names"));
   NRD_RETURN_IF_ERROR(Check(api_.SetGlobalCustomJoinThreadFn(raw, JoinOrtThread), "thread names"));
-  // Failures come back as statuses; logged as well, a client's bad requests could fill a disk.
+  // Only severe messages: logs of failed requests could fill a disk.
   NRD_RETURN_IF_ERROR(
       Check(api_.CreateEnvWithGlobalThreadPools(OrtLogLevel::kFatal, "nereid", raw, &env_),
             "cannot start ONNX Runtime"));

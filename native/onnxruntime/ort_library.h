@@ -16,12 +16,12 @@ namespace nereid {
 template <typename T>
 using OrtOwned = std::unique_ptr<T, void (*)(T*)>;
 
-// One per path and process. It is never unloaded, and the environment with its worker threads is
-// kept too: ONNX Runtime does not promise to survive either, and idle workers cost nothing.
+// One per path and process. Library and environment, with its worker threads, are never unloaded:
+// ONNX Runtime does not promise to survive that, and idle workers cost nothing.
 //
-// Models share one pool of worker threads, so that many models do not mean many times the machine's
-// processors in threads. The workers sleep when they have nothing to do instead of spinning: that
-// gives up some latency of a single caller, and leaves the processors to other requests.
+// Models share one pool of worker threads, so that the number of threads does not grow with the
+// models. Idle workers sleep instead of spinning: that costs a single caller some latency, and
+// leaves the processors to other requests.
 class OrtLibrary {
  public:
   // `shared_thread_count` is the size of the shared pool, callers included; 0: one per processor.
@@ -39,7 +39,7 @@ class OrtLibrary {
   [[nodiscard]] OrtAllocator* allocator() const { return allocator_; }
   [[nodiscard]] uint32_t shared_thread_count() const { return shared_thread_count_; }
 
-  // Takes what a function of the library returned; "what: the library's message" when it failed.
+  // Turns a function's result into a status, with "what: the library's message" on failure.
   [[nodiscard]] Status Check(OrtStatus* status, std::string_view what) const {
     return status == nullptr ? Status() : Failure(status, what);
   }

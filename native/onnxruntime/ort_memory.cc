@@ -14,7 +14,7 @@ namespace {
 uint64_t Number(const char* text) {
   uint64_t value = 0;
   if (text != nullptr) {
-    std::from_chars(text, text + std::strlen(text), value);  // 0 for what is none
+    std::from_chars(text, text + std::strlen(text), value);  // 0 if it is no number
   }
   return value;
 }

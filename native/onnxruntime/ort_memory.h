@@ -9,27 +9,27 @@
 
 namespace nereid {
 
-// Weights are in the session's arena, except those that were packed for the processor, which is
-// memory that nothing counts: of 50 matrices of 1 MiB the arena holds one. So at least the size of
-// the file is taken for the weights; files that it refers to are left out.
+// Weights are in the session's arena, except those packed for the processor, which nothing counts:
+// of 50 matrices of 1 MiB the arena holds one. So the weights count at least as the file's size,
+// without files that it refers to.
 //
-// The arena keeps the memory that runs add to it after loading. A library older than 1.23 does not
-// tell, nor does a session without an arena: 0.
+// The arena keeps the memory that runs add to it after loading. A library older than 1.23, or a
+// session without an arena, reports 0.
 class OrtMemory {
  public:
   explicit OrtMemory(const OrtLibrary& library);
   OrtMemory(const OrtMemory&) = delete;
   OrtMemory& operator=(const OrtMemory&) = delete;
 
-  // Once, before the first run. The session outlives the object.
+  // Called once, before the first run. The session outlives this object.
   void Open(const OrtSession* session, const std::string& model_path);
 
-  // At any time, also while the session runs. Does not throw.
+  // May be called while the session runs. Does not throw.
   void Read(uint64_t* weight_bytes_out, uint64_t* working_bytes_out) const;
 
  private:
   struct Counts {
-    uint64_t used_bytes = 0;      // by what is there now
+    uint64_t used_bytes = 0;      // used by present objects
     uint64_t reserved_bytes = 0;  // taken from the system
   };
   [[nodiscard]] Counts ReadCounts() const;
@@ -40,13 +40,13 @@ class OrtMemory {
   uint64_t weight_bytes_ = 0;
 };
 
-// Freed memory goes back to the system; to be called when much was freed.
+// Gives freed memory back to the system; called when much was freed.
 //
 // ONNX Runtime takes a model's weights from malloc one by one, twice while it loads, and glibc
 // keeps what was freed of pieces below 32 MiB. Measured with 50 matrices of 1 MiB, in an otherwise
-// empty process: 130 MiB resident once loaded and still after the unload, for good; with this after
-// both, 78 and 30 MiB, the latter as before the load. It takes 2 to 10 ms then, below 0.1 ms when
-// there is nothing to give back, and other threads wait for it only when they use the heap.
+// empty process: 130 MiB resident after the load and still after the unload; with this after both,
+// 78 and 30 MiB, as before the load. It takes 2 to 10 ms then, below 0.1 ms if there is nothing to
+// give back; other threads wait only if they use the heap.
 void GiveBackFreedMemory();
 
 }  // namespace nereid

@@ -44,7 +44,7 @@ Status ReadSwitch(std::string_view key, std::string_view text, bool* target) {
   return Status();
 }
 
-// Triton's numbers: 0 everything, -1 basic, 1 extended, 2 nothing.
+// Reads Triton's numbers: 0 all, -1 basic, 1 extended, 2 none.
 Status ReadGraphOptimization(std::string_view key, std::string_view text,
                              OrtGraphOptimization* target) {
   int64_t level = 0;

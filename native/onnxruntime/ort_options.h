@@ -1,5 +1,5 @@
 // The parameters of a model that the onnxruntime backend understands; docs/onnxruntime.md lists
-// them. Names are Triton's where Triton has one.
+// them. Names are Triton's if it has the parameter.
 #ifndef NEREID_ONNXRUNTIME_ORT_OPTIONS_H_
 #define NEREID_ONNXRUNTIME_ORT_OPTIONS_H_
 
@@ -25,7 +25,7 @@ struct OrtOptions {
   OrtGraphOptimization graph_optimization = OrtGraphOptimization::kAll;
   bool use_memory_arena = true;
   bool use_memory_pattern = true;
-  int log_severity_level = -1;  // -1: that of the environment
+  int log_severity_level = -1;  // -1: the environment's
   std::vector<std::pair<std::string, std::string>> session_entries;
   std::vector<std::pair<std::string, std::string>> run_entries;
   std::vector<std::pair<std::string, int64_t>> dimension_sizes;  // by the dimension's name
@@ -36,7 +36,7 @@ struct OrtOptions {
   }
 };
 
-// Parameters that it does not know are left to others; values that it cannot read are an error.
+// Reads the options. Unknown parameters are ignored; invalid values are an error.
 Status ReadOrtOptions(const nrd_parameter* parameters, uint64_t count, OrtOptions* options_out);
 
 }  // namespace nereid

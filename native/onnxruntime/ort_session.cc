@@ -10,14 +10,14 @@
 namespace nereid {
 namespace {
 
-// A model that asks for threads gets its own; all others share those of the library.
+// Gives a model that asks for threads its own; other models share the library's.
 Status SetThreads(const OrtLibrary& library, const OrtOptions& options,
                   OrtSessionOptions* session) {
   const OrtFunctions& api = library.api();
   if (!options.own_threads()) {
     return library.Check(api.DisablePerSessionThreads(session), "shared threads");
   }
-  // The numbers are our own: if it may choose, the library also binds threads to processors, which
+  // The numbers are always set: a library that chooses them also binds threads to processors, which
   // fails in containers.
   const auto standard = static_cast<int>(library.shared_thread_count());
   const int intra = options.intra_op_thread_count > 0 ? options.intra_op_thread_count : standard;
@@ -28,7 +28,7 @@ Status SetThreads(const OrtLibrary& library, const OrtOptions& options,
       library.Check(api.SetInterOpNumThreads(session, inter), "inter_op_thread_count"));
   NRD_RETURN_IF_ERROR(library.Check(api.SetSessionExecutionMode(session, options.execution_mode),
                                     "execution_mode"));
-  // Comes first, so that the model's own entries win.
+  // Set first, so that the model's own entries override it.
   for (const char* key : {"session.intra_op.allow_spinning", "session.inter_op.allow_spinning"}) {
     NRD_RETURN_IF_ERROR(library.Check(api.AddSessionConfigEntry(session, key, "0"), key));
   }
@@ -98,7 +98,7 @@ using CountFn = OrtStatus* (*)(const OrtSession*, size_t*);
 using NameFn = OrtStatus* (*)(const OrtSession*, size_t, OrtAllocator*, char**);
 using TypeFn = OrtStatus* (*)(const OrtSession*, size_t, OrtTypeInfo**);
 
-// Appends what one of the three groups (inputs, outputs, overridable initializers) holds.
+// Appends the tensors of one of the three groups: inputs, outputs, overridable initializers.
 Status ReadGroup(const OrtLibrary& library, const OrtSession* session, CountFn count_of,
                  NameFn name_of, TypeFn type_of, std::vector<OnnxTensor>* tensors) {
   size_t count = 0;
@@ -158,7 +158,7 @@ Status OnnxSession::Load(const OrtOptions& options) {
   return Status();
 }
 
-// ONNX Runtime computes the constant parts of a graph here, which can divide by zero, too.
+// Creates the session. ONNX Runtime computes constant parts meanwhile, which can divide by zero.
 Status OnnxSession::Create(const OrtOptions& options, const OrtSessionOptions* session_options) {
   const std::string what = "cannot load '" + options.model_path + "'";
   ArithmeticWatch arithmetic;

@@ -12,7 +12,7 @@
 
 namespace nereid {
 
-// Does not change once it is open: any number of threads may run it at once.
+// Constant once it is open: any number of threads may run it at once.
 class OnnxSession {
  public:
   static Status Open(const OrtLibrary& library, const OrtOptions& options,

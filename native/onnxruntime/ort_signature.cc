@@ -47,7 +47,7 @@ std::string Dims(const std::vector<int64_t>& dims) {
   return text + " ]";
 }
 
-// With names in place of -1: "[ batch, 16 ]".
+// Writes dims with names in place of -1: "[ batch, 16 ]".
 std::string Dims(const OnnxTensor& tensor) {
   std::string text = "[";
   for (size_t i = 0; i < tensor.dims.size(); ++i) {
@@ -57,7 +57,7 @@ std::string Dims(const OnnxTensor& tensor) {
   return text + " ]";
 }
 
-// The setting of a configuration that gives the file a tensor of the shape `dims`.
+// The configuration's setting by which the file gets a tensor of the shape `dims`.
 std::string Setting(const TensorSpec& spec, const std::vector<int64_t>& dims) {
   return spec.reshape ? "reshape: { shape: " + Dims(dims) + " }" : "dims: " + Dims(dims);
 }
@@ -67,14 +67,14 @@ bool DimsFit(const std::vector<int64_t>& configured, const std::vector<int64_t>&
                     [](int64_t mine, int64_t theirs) { return theirs < 0 || mine == theirs; });
 }
 
-// True if requests of 1 to max_batch_size rows can run: the first dimension is free, or says 1 and
-// no batch is larger.
+// True if requests of 1 to max_batch_size rows can run: the first dimension is free, or is 1 and no
+// batch is larger.
 bool BatchFits(const ModelConfig& config, const OnnxTensor& tensor) {
   return !tensor.dims.empty() &&
          (tensor.dims[0] < 0 || (tensor.dims[0] == 1 && config.max_batch_size == 1));
 }
 
-// Tells users what to write in the configuration so that it fits this tensor.
+// Advice for users on how to make the configuration fit this tensor.
 std::string Advice(const ModelConfig& config, const TensorSpec& spec, const OnnxTensor& tensor) {
   const std::string all = Setting(spec, tensor.dims);
   if (!config.batched()) {
@@ -93,7 +93,7 @@ std::string Advice(const ModelConfig& config, const TensorSpec& spec, const Onnx
          ", or export the model with a dynamic first dimension";
 }
 
-// A ragged input has the elements of all requests in one dimension.
+// Checks a ragged input, which has the elements of all requests in one dimension.
 Status CheckRagged(const TensorSpec& spec, const OnnxTensor& tensor) {
   if (tensor.dims.empty() || (tensor.dims.size() == 1 && tensor.dims[0] < 0)) {
     return Status();
@@ -106,7 +106,7 @@ Status CheckRagged(const TensorSpec& spec, const OnnxTensor& tensor) {
                                  "free dimension");
 }
 
-// For an input that the core makes, whose shape nobody can configure.
+// The failure for an input that the core makes, whose shape cannot be configured.
 Status HiddenDoesNotFit(const ModelConfig& config, const TensorSpec& spec,
                         const OnnxTensor& tensor) {
   std::vector<int64_t> made = spec.BackendDims();
@@ -123,10 +123,9 @@ Status CheckDims(const ModelConfig& config, const TensorSpec& spec, std::string_
     return CheckRagged(spec, tensor);
   }
   if (spec.scattered_by) {
-    return Status();  // the number of its elements counts, which each run shows
+    return Status();  // only the number of elements matters, which each run checks
   }
-  // A file that tells no shape looks like a scalar; each run shows whether the configured one
-  // holds.
+  // A file without a shape looks like a scalar; each run checks the configured shape.
   if (tensor.dims.empty() && (config.batched() || !spec.BackendDims().empty())) {
     return Status();
   }

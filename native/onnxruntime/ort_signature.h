@@ -14,14 +14,14 @@
 namespace nereid {
 
 OrtElementType ElementTypeOf(int32_t datatype);
-int32_t DataTypeOf(OrtElementType type);  // NRD_TYPE_INVALID for what the protocol does not have
+int32_t DataTypeOf(OrtElementType type);  // NRD_TYPE_INVALID for types that the protocol lacks
 
 struct OnnxTensor {
   std::string name;
-  int32_t datatype = NRD_TYPE_INVALID;  // INVALID: no tensor, or elements that are not supported
+  int32_t datatype = NRD_TYPE_INVALID;  // INVALID: no tensor, or unsupported elements
   bool has_default = false;             // an input that may be left out
-  std::vector<int64_t> dims;            // all of them; -1: decided by each run
-  std::vector<std::string> dim_names;   // one a dimension; empty for those without a name
+  std::vector<int64_t> dims;            // all dims; -1: decided by each run
+  std::vector<std::string> dim_names;   // one for each dimension; empty: no name
 };
 
 struct OnnxSignature {
@@ -29,7 +29,7 @@ struct OnnxSignature {
   std::vector<OnnxTensor> outputs;
 };
 
-// INVALID_ARGUMENT with a message that shows both sides and says what to change.
+// Fails with INVALID_ARGUMENT and a message with both sides and the change to make.
 Status CheckSignature(const ModelConfig& config, const OnnxSignature& signature);
 
 }  // namespace nereid

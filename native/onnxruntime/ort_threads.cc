@@ -11,7 +11,7 @@
 namespace nereid {
 
 const void* CreateOrtThread(void* /*context*/, OrtWorkFn run, void* work) {
-  // Called by ONNX Runtime, through which no exception of ours may pass.
+  // ONNX Runtime calls this, and exceptions must not pass through it.
   try {
     auto thread = std::make_unique<std::thread>([run, work] {
       const GuardedWorker guarded;

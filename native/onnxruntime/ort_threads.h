@@ -1,4 +1,4 @@
-// Worker threads of ONNX Runtime, made by us so that they have a name: "nrd-ort".
+// Creates worker threads of ONNX Runtime, so that they have a name: "nrd-ort".
 #ifndef NEREID_ONNXRUNTIME_ORT_THREADS_H_
 #define NEREID_ONNXRUNTIME_ORT_THREADS_H_
 

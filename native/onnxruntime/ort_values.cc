@@ -46,7 +46,7 @@ Status OrtViewCache::View(void* data, uint64_t byte_size, uint32_t rank, const i
       entries_.emplace_back(library_);
     }
   }
-  // Fibonacci hashing: addresses of buffers differ in their middle bits.
+  // Fibonacci hashing: addresses of buffers mostly differ in their middle bits.
   const uint64_t hash = reinterpret_cast<uintptr_t>(data) * 0x9E3779B97F4A7C15U;
   Entry& entry = entries_[hash >> (64U - kEntryBits)];
   if (entry.value == nullptr || entry.data != data || entry.rank != rank ||
@@ -93,8 +93,8 @@ Status WriteStringTensor(const OrtLibrary& library, const OrtValue* value, uint6
     return Status();
   }
   // The library writes all texts one after another: into the end of the target, from where each
-  // moves forward to behind its length. No move overwrites a text that is still to move, because
-  // element i ends before or where the text of element i + 1 starts.
+  // moves forward behind its length. No move overwrites a later text, because element i ends at or
+  // before the begin of the text of element i + 1.
   char* const texts = target + count * kLengthBytes;
   const uint64_t text_bytes = byte_size - count * kLengthBytes;
   offsets->resize(count);

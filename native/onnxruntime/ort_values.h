@@ -1,4 +1,4 @@
-// Tensors as ONNX Runtime wants them: views of our memory, and strings, which it keeps as objects.
+// Converts tensors for ONNX Runtime: views of the core's memory, and strings as its objects.
 #ifndef NEREID_ONNXRUNTIME_ORT_VALUES_H_
 #define NEREID_ONNXRUNTIME_ORT_VALUES_H_
 
@@ -12,9 +12,9 @@
 
 namespace nereid {
 
-// Views of one input's or output's buffers. Making one costs as much as running a tiny node, and
-// buffers come back again and again, so the last few are kept. A kept view of a buffer that is gone
-// is harmless: it is only used again when a tensor has the same address and shape.
+// Views of one input's or output's buffers. Making a view costs as much as running a tiny node, and
+// buffers are reused, so the last few views are kept. A view of a freed buffer is harmless: it is
+// only used for a tensor with the same address and shape.
 class OrtViewCache {
  public:
   OrtViewCache(const OrtLibrary& library, OrtElementType type) : library_(library), type_(type) {}
@@ -48,7 +48,7 @@ Status MakeStringTensor(const OrtLibrary& library, const nrd_tensor& tensor,
 Status StringTensorByteSize(const OrtLibrary& library, const OrtValue* value, uint64_t count,
                             uint64_t* byte_size_out);
 
-// Writes a string tensor as BYTES to `target`, which has the size that StringTensorByteSize told.
+// Writes a string tensor as BYTES to `target`, which has the size from StringTensorByteSize.
 // `offsets` is the caller's scratch memory.
 Status WriteStringTensor(const OrtLibrary& library, const OrtValue* value, uint64_t count,
                          uint64_t byte_size, std::vector<size_t>* offsets, char* target);

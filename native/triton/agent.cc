@@ -16,7 +16,7 @@ std::string NameOfAction(int32_t action) {
   return action < 0 ? "its opening" : kNames[action];
 }
 
-// The action that has to come before this one; -1: none.
+// The action that must precede `action`; -1: none.
 int32_t ActionBefore(int32_t action) {
   switch (action) {
     case TRITONREPOAGENT_ACTION_LOAD:

@@ -1,5 +1,5 @@
-// Repository agents made for Triton: plug-ins that see a model before it is loaded, and may put
-// other files in the place of its own.
+// Repository agents made for Triton: plug-ins that see a model before it is loaded, and may replace
+// its files.
 #ifndef NEREID_TRITON_AGENT_H_
 #define NEREID_TRITON_AGENT_H_
 
@@ -18,7 +18,7 @@
 
 namespace nereid::triton {
 
-// Behind TRITONREPOAGENT_Agent: the library.
+// The library of an agent, behind TRITONREPOAGENT_Agent.
 class Agent : public Handle {
  public:
   static constexpr Kind kKind = Kind::kAgent;
@@ -59,7 +59,7 @@ class Agent : public Handle {
 struct AgentModelSettings {
   std::string name;
   std::string config;    // JSON
-  std::string location;  // the directory that the agents before it left
+  std::string location;  // the directory as the previous agents left it
   std::vector<std::pair<std::string, std::string>> parameters;
 };
 
@@ -69,11 +69,11 @@ class AgentModel : public Handle {
   static constexpr Kind kKind = Kind::kAgentModel;
 
   static Status Create(Agent& agent, AgentModelSettings settings, std::unique_ptr<AgentModel>* out);
-  // Tells the agent what is missing of the model's life.
+  // Sends the agent the actions that are still missing.
   ~AgentModel();
 
-  // `action`: TRITONREPOAGENT_ACTION_*. A failure of the agent at LOAD is the load's, any other is
-  // logged.
+  // Sends `action` (TRITONREPOAGENT_ACTION_*) to the agent. A failure at LOAD fails the load; other
+  // failures are logged.
   Status Act(int32_t action);
 
   [[nodiscard]] const AgentModelSettings& settings() const { return settings_; }
@@ -93,7 +93,7 @@ class AgentModel : public Handle {
   AgentModelSettings settings_;
   bool initialized_ = false;
   int32_t last_action_ = -1;  // -1: none yet
-  std::string acquired_;      // a directory of ours that the agent writes to; empty: none
+  std::string acquired_;      // a directory of the host that the agent writes to; empty: none
 };
 
 }  // namespace nereid::triton

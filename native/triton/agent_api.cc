@@ -20,7 +20,7 @@ namespace {
 Agent* Behind(nrt_agent* agent) { return reinterpret_cast<Agent*>(agent); }
 AgentModel* Behind(nrt_agent_model* model) { return reinterpret_cast<AgentModel*>(model); }
 
-// Runs `body` for a model of an agent, when the plug-in named both.
+// Runs `body` for a model of an agent, if the plug-in named both.
 template <typename Body>
 TRITONSERVER_Error* ServeModel(const Site& site, TRITONREPOAGENT_Agent* agent,
                                TRITONREPOAGENT_AgentModel* model, Body&& body) {

@@ -1,4 +1,4 @@
-// A backend made for Triton: its library, what it offers, and what it keeps here.
+// A backend made for Triton: its library, its functions and its state.
 #ifndef NEREID_TRITON_BACKEND_H_
 #define NEREID_TRITON_BACKEND_H_
 
@@ -20,7 +20,7 @@
 
 namespace nereid::triton {
 
-// The functions of a backend; null where it does not have one.
+// The functions of a backend; null if it lacks one.
 struct BackendFunctions {
   explicit BackendFunctions(const PluginLibrary& library);
 
@@ -45,7 +45,7 @@ struct BackendFunctions {
   }
 };
 
-// The answer of a backend that is asked for its attributes.
+// Receives the answer when a backend is asked for its attributes.
 class BackendAttribute : public Handle {
  public:
   static constexpr Kind kKind = Kind::kBackendAttribute;
@@ -75,7 +75,7 @@ class Backend : public Handle {
   // Closing waits this long for inferences that the backend began.
   void set_patience(std::chrono::nanoseconds patience) { patience_ = patience; }
 
-  // Calls into the plug-in, in its name.
+  // Calls a function of the plug-in with the plug-in as the thread's owner.
   template <typename Body>
   Status Call(std::string_view what, Body&& body) const {
     return CallPlugin(owner_, what, std::forward<Body>(body));

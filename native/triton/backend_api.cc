@@ -1,4 +1,4 @@
-// TRITONBACKEND_Backend*: what a backend asks about itself.
+// TRITONBACKEND_Backend*: functions by which a backend asks about itself.
 #include "triton/backend.h"
 #include "triton/errors.h"
 

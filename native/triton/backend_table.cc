@@ -1,5 +1,5 @@
-// Backends of plug-ins as the core sees them: a table like any other backend's, and what the
-// control plane does with them.
+// Plug-in backends as the core sees them: a table of functions like any backend's; and the control
+// plane's functions for them.
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -30,7 +30,7 @@ int32_t Guarded(nrd_error* error_out, const char* what, Body&& body) noexcept {
   return Report(nereid::triton::Caught(what, body), error_out);
 }
 
-// Threads of a JVM have a stack of 1 MB or less; plug-ins were made for those of C programs.
+// Runs `body` on a large stack: threads of a JVM have 1 MB or less, too little for plug-ins.
 template <typename Body>
 Status OnThreadOfItsOwn(Body&& body) {
   Status status;

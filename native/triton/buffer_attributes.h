@@ -19,7 +19,7 @@ class BufferAttributes : public Handle {
   void* cuda_ipc_handle = nullptr;
   size_t byte_size = 0;
 
-  // `owner`: who deletes it; null: it belongs to another object.
+  // `owner` deletes the attributes; null: they belong to another object.
   void OpenFor(Owner* owner) { Open(kKind, owner); }
   void End() { ClosePart(); }
 };

@@ -1,4 +1,4 @@
-// Calls that report into an nrd_error, and callbacks of plug-ins that cannot report anything.
+// Calls that report into an nrd_error, and callbacks of plug-ins that return nothing.
 #ifndef NEREID_TRITON_CALLS_H_
 #define NEREID_TRITON_CALLS_H_
 
@@ -16,11 +16,11 @@ inline std::string_view MessageOf(const nrd_error& error) {
   return {error.message, error.message_size};
 }
 
-// Calls the core or the control plane: body(nrd_error*) returns a status. `what` is told where no
-// message came.
+// Calls the core or the control plane: body(nrd_error*) returns a status. `what` stands for a
+// missing message.
 template <typename Body>
 Status Ask(std::string_view what, Body&& body) {
-  nrd_error error;  // to clear its text would cost more than most calls do
+  nrd_error error;  // clearing its text would cost more than most calls
   error.struct_size = sizeof(error);
   error.code = NRD_OK;
   error.message_size = 0;
@@ -29,7 +29,7 @@ Status Ask(std::string_view what, Body&& body) {
   return code == NRD_OK ? Status() : StatusFromCallback(code, error, what);
 }
 
-// Calls a plug-in's function that returns nothing: what it throws is logged.
+// Calls a plug-in's function that returns nothing; exceptions are logged.
 template <typename Body>
 void CallBack(Owner& owner, std::string_view what, Body&& body) noexcept {
   const Status status = CallPlugin(owner, what, [&]() -> TRITONSERVER_Error* {
@@ -47,14 +47,14 @@ inline Status CheckServer(const Site& site, const TRITONSERVER_Server* server) {
                                                : WrongHandle(site, Kind::kServer, server);
 }
 
-// A text that a plug-in has to give: `what` is "the model's name".
+// Checks a text that a plug-in must give: `what` is "the model's name".
 inline Status CheckText(const Site& site, const char* text, std::string_view what) {
   return text != nullptr ? Status()
                          : Status::InvalidArgument(std::string(site.function) + ": " +
                                                    std::string(what) + " is NULL");
 }
 
-// The form of a configuration that a plug-in asks for, in Triton's words.
+// Checks the version of a configuration that a plug-in asks for; the message is Triton's.
 inline Status CheckConfigVersion(uint32_t version) {
   return version == 1
              ? Status()

@@ -1,5 +1,5 @@
-// Does small jobs on a thread of its own, in order: what must not be done on the thread of a
-// plug-in, which may hold locks that its own callbacks want.
+// Does small jobs on its own thread, in order. Such jobs must not run on a plug-in's thread, which
+// may hold locks that its callbacks need.
 #ifndef NEREID_TRITON_COURIER_H_
 #define NEREID_TRITON_COURIER_H_
 
@@ -12,7 +12,7 @@ namespace nereid::triton {
 
 class Courier {
  public:
-  // The one of the process. Its thread starts with the first job and is never ended, like the
+  // The process's only courier. Its thread starts with the first job and never ends, like the
   // library itself.
   static Courier& Instance();
 

@@ -11,7 +11,7 @@ namespace nereid::triton {
 
 namespace {
 
-// The bytes of a file, from which structures are taken only where they fit.
+// The bytes of a file; structures are read only within its bounds.
 class Image {
  public:
   explicit Image(std::string bytes) : bytes_(std::move(bytes)) {}

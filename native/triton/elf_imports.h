@@ -1,4 +1,4 @@
-// Reads from a shared library's file what it takes from others, without loading it.
+// Reads the imports of a shared library's file, without loading it.
 #ifndef NEREID_TRITON_ELF_IMPORTS_H_
 #define NEREID_TRITON_ELF_IMPORTS_H_
 
@@ -9,8 +9,8 @@
 
 namespace nereid::triton {
 
-// The names of the dynamic symbols that the file needs and does not have, weak ones left out.
-// NRD_INVALID_ARGUMENT: it is no shared library of this machine; NRD_NOT_FOUND: there is no file.
+// The names of dynamic symbols that the file needs and lacks, without weak ones.
+// NRD_INVALID_ARGUMENT: not a shared library for this machine; NRD_NOT_FOUND: no file.
 Status ReadImports(const std::string& path, std::vector<std::string>* names_out);
 
 }  // namespace nereid::triton

@@ -126,7 +126,7 @@ using nereid::triton::Find;
 
 namespace {
 
-// The error behind a pointer. A wrong one is told in the log: these functions return no error.
+// The error behind a pointer. A wrong pointer is logged, since these functions return no error.
 const Error* Known(const nereid::triton::Site& site, const TRITONSERVER_Error* pointer) {
   const Error* const error = Find<Error>(pointer);
   if (error == nullptr) {

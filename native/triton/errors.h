@@ -1,5 +1,5 @@
-// The errors that plug-ins get and give, and the frame around each call in either direction: no
-// exception crosses it, and a wrong handle is an error.
+// Errors passed to and from plug-ins, and the frame around each call: no exception crosses it, and
+// a wrong handle is an error.
 #ifndef NEREID_TRITON_ERRORS_H_
 #define NEREID_TRITON_ERRORS_H_
 
@@ -20,15 +20,15 @@ class Error : public Handle {
  public:
   static constexpr Kind kKind = Kind::kError;
 
-  // `owner`: who has to delete it; null: it belongs to something of ours.
+  // `owner` must delete it; null: it belongs to an object of this library.
   Error(TRITONSERVER_Error_Code code, std::string_view message, Owner* owner)
       : code_(code), message_(message), kept_(owner == nullptr) {
     Open(kKind, owner);
   }
-  // The one of a process that is out of memory, which nobody has to delete. Made with the host.
+  // The error for lack of memory, made with the host. It is never deleted.
   static Error& OutOfMemory();
 
-  // Deleting it does nothing: some plug-ins delete the error of a response, and others do not.
+  // True if deletion has no effect: some plug-ins delete the error of a response, others do not.
   [[nodiscard]] bool kept() const { return kept_; }
   [[nodiscard]] TRITONSERVER_Error_Code code() const { return code_; }
   [[nodiscard]] const std::string& message() const { return message_; }
@@ -39,24 +39,24 @@ class Error : public Handle {
   const bool kept_;
 };
 
-// A new error, which is the receiver's to delete.
+// A new error; the receiver deletes it.
 TRITONSERVER_Error* NewError(TRITONSERVER_Error_Code code, std::string_view message) noexcept;
 TRITONSERVER_Error* NewErrorOf(const Status& failure) noexcept;
-// NULL for a success. Inline, since nearly every call of a plug-in succeeds.
+// NULL for success. Inline, since nearly every call of a plug-in succeeds.
 inline TRITONSERVER_Error* NewError(const Status& status) noexcept {
   return status.ok() ? nullptr : NewErrorOf(status);
 }
 
-// Makes a status of an error: the first leaves it to the plug-in, the second deletes it. NULL is
-// OK.
+// Convert an error to a status; NULL is OK. The first leaves the error to the plug-in, the second
+// deletes it.
 Status StatusOf(TRITONSERVER_Error* error) noexcept;
 Status TakeStatus(TRITONSERVER_Error* error) noexcept;
 
-// Both ways between codes of Triton and NRD_*.
+// Convert between Triton's codes and NRD_*.
 int32_t ToStatusCode(TRITONSERVER_Error_Code code);
 TRITONSERVER_Error_Code ToErrorCode(int32_t code);
 
-// The function that a plug-in called, and the place that it called from.
+// The function that a plug-in called, and the caller's address.
 struct Site {
   const char* function;
   const void* caller;
@@ -66,11 +66,11 @@ struct Site {
 // "TRITONBACKEND_RequestId: backend 'x' gave a request that …".
 Status WrongHandle(const Site& site, Kind kind, const void* pointer) noexcept;
 
-// Makes a status of the exception that a call threw; call it within a catch. `owner`: whose call it
-// was; empty: ours.
+// Makes a status of the current exception; call it within a catch. `owner` made the call; empty:
+// this library.
 Status StatusOfException(std::string_view what, std::string_view owner = {}) noexcept;
 
-// Runs `body`, which returns a Status, and turns what it throws into one.
+// Runs `body`, which returns a Status, and turns exceptions into a Status.
 template <typename Body>
 Status Caught(std::string_view what, Body&& body) noexcept {
   try {
@@ -80,7 +80,7 @@ Status Caught(std::string_view what, Body&& body) noexcept {
   }
 }
 
-// Runs `body`, which returns a Status or nothing, for a plug-in that called.
+// Runs `body`, which returns a Status or nothing, for a plug-in's call.
 template <typename Body>
 TRITONSERVER_Error* Serve(const Site& site, Body&& body) noexcept {
   return NewError(Caught(site.function, [&]() -> Status {
@@ -110,8 +110,8 @@ TRITONSERVER_Error* Serve(const Site& site, const void* pointer, Body&& body) no
   });
 }
 
-// Calls into a plug-in: `body` returns its TRITONSERVER_Error*, which this deletes. `what` is told
-// when it throws: "TRITONBACKEND_Initialize".
+// Calls a plug-in: `body` returns its TRITONSERVER_Error*, which this deletes. `what` names the
+// function if it throws: "TRITONBACKEND_Initialize".
 template <typename Body>
 Status CallPlugin(Owner& owner, std::string_view what, Body&& body) noexcept {
   const OwnerScope scope(owner);

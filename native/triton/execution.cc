@@ -36,7 +36,7 @@ Status Execution::Begin(nrd_batch* batch) {
     over_.store(true, std::memory_order_release);
     return status;
   }
-  const auto all = static_cast<uint32_t>(used_.size()) + 1;  // with who executes
+  const auto all = static_cast<uint32_t>(used_.size()) + 1;  // includes the executing thread
   references_.store(all, std::memory_order_relaxed);
   unended_.store(all, std::memory_order_relaxed);
   return status;
@@ -79,7 +79,7 @@ void Execution::EndViews() {
 }
 
 int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
-  // A plug-in that fails leaves the requests here. Requests that it has answered stay answered.
+  // A plug-in that fails leaves the requests here. Requests that it answered stay answered.
   for (Request* request : status.ok() ? std::span<Request*>() : std::span<Request*>(used_)) {
     const Request::Taken taken = request->TakeBack(status, false);
     references_.fetch_sub(taken.handles, std::memory_order_acq_rel);
@@ -94,19 +94,19 @@ int32_t Execution::Leave(const Status& status, nrd_error* error_out) {
     }
   }
   int32_t code = NRD_PENDING;
-  // If one count is left, it is this thread's own, and no other thread counts any more.
+  // A single remaining count is this thread's own; no other thread counts any more.
   if (unended_.load(std::memory_order_acquire) == 1 ||
       unended_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     code = Report(Finish(), error_out);
   }
   if (DropReference()) {
-    pool_->Return(this);  // which the instance has, too, whose thread this is
+    pool_->Return(this);  // the instance, whose thread this is, holds the pool, too
   }
   return code;
 }
 
-// Answers a request that has ended while others have not. The core answers those of sequences with
-// their batch, and one alone is the batch.
+// Answers a request that ended before the others. The core answers requests of sequences with their
+// batch, and a single request is the batch.
 void Execution::AnswerEarly(Request& request) {
   if (used_.size() > 1 && !model_.tensors().sequences && request.TakeEnded()) {
     nrd_batch_request_finish(batch_, request.index());
@@ -167,7 +167,7 @@ bool Execution::Claim() {
   if (holder_.load() != kNobody) {
     return false;
   }
-  stage_.store(kExecuting, std::memory_order_relaxed);  // as who gives up will see
+  stage_.store(kExecuting, std::memory_order_relaxed);  // as the thread that gives up will see
   holder_.store(kBatch);
   return true;
 }
@@ -195,7 +195,7 @@ Status ExecutionPool::Begin(Model& model, nrd_batch* batch, Execution** out) {
   return status;
 }
 
-// Either this sees that the model was given up, or who gives it up sees that a batch has the
+// Either this thread sees that the model was given up, or the thread that gives up sees the batch's
 // execution.
 Execution* ExecutionPool::Take(Model& model) {
   if (latest_ == nullptr || !latest_->Claim()) {
@@ -220,7 +220,7 @@ Execution* ExecutionPool::FindFree(Model& model) {
   return all_.back().get();
 }
 
-// Either this sees that the pool was closed, or who closes it sees that nobody has the execution.
+// Either this thread sees that the pool was closed, or the closing one sees a free execution.
 void ExecutionPool::Return(Execution* execution) {
   if (execution->LetGo() && closed_.load()) {
     Sweep();
@@ -228,7 +228,7 @@ void ExecutionPool::Return(Execution* execution) {
 }
 
 void ExecutionPool::Sweep() {
-  std::vector<std::unique_ptr<Execution>> unused;  // deleted behind the mutex
+  std::vector<std::unique_ptr<Execution>> unused;  // deleted after the mutex is released
   const MutexLock lock(mutex_);
   const auto first = std::partition(all_.begin(), all_.end(),
                                     [](const auto& execution) { return !execution->Claim(); });

@@ -82,7 +82,7 @@ Owners& TheOwners() {
 
 thread_local Owner* current_owner = nullptr;
 
-// Open handles in checked mode. Threads that use different handles seldom meet.
+// Open handles in checked mode. Threads with different handles seldom share a shard.
 struct Shard {
   Mutex mutex;
   std::unordered_map<const void*, Kind> open NRD_GUARDED_BY(mutex);

@@ -1,4 +1,4 @@
-// Objects of ours that a plug-in holds: they are known by their kind, and counted for their holder.
+// Objects of this library that a plug-in holds: recognised by kind, and counted for the holder.
 #ifndef NEREID_TRITON_HANDLE_H_
 #define NEREID_TRITON_HANDLE_H_
 
@@ -50,13 +50,13 @@ constexpr size_t kKinds = static_cast<size_t>(Kind::kCount);
 // "request".
 std::string_view NameOf(Kind kind);
 
-// A plug-in as it is spoken of: "backend 'python'". Owners are never deleted, so that what a
-// plug-in left behind can be told at any time.
+// A plug-in as messages name it: "backend 'python'". Owners are never deleted, so that leftovers of
+// a plug-in can be reported at any time.
 class Owner {
  public:
-  // The one for a plug-in; `kind` is "backend", "cache" or "repository agent".
+  // The owner for a plug-in; `kind` is "backend", "cache" or "repository agent".
   static Owner& Of(std::string_view kind, std::string_view name);
-  // Whom the calling thread works for: the plug-in that it was sent into, or nobody in particular.
+  // The plug-in that the calling thread runs for, or the owner without a name.
   static Owner& Current();
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -67,10 +67,10 @@ class Owner {
   [[nodiscard]] int64_t count(Kind kind) const {
     return counts_[static_cast<size_t>(kind)].load(std::memory_order_relaxed);
   }
-  // An inference that it asked the server for: until it ends, callbacks of the plug-in are called.
+  // Counts an inference that the plug-in asked for: until its end callbacks are called.
   void BeginInference() { inferences_.fetch_add(1, std::memory_order_relaxed); }
   void EndInference() { inferences_.fetch_sub(1, std::memory_order_release); }
-  // Waits until all have ended; false: some have not after so long.
+  // Waits until all inferences have ended; false: some have not after that time.
   [[nodiscard]] bool AwaitInferences(std::chrono::nanoseconds patience) const;
 
   // "3 requests, 1 response"; empty when it holds nothing.
@@ -88,7 +88,7 @@ class Owner {
   std::atomic<int64_t> inferences_{0};
 };
 
-// While it lives the calling thread works for `owner`.
+// The calling thread works for `owner` while this lives.
 class OwnerScope {
  public:
   explicit OwnerScope(Owner& owner);
@@ -100,14 +100,14 @@ class OwnerScope {
   Owner* const before_;
 };
 
-// The base of everything that plug-ins name by a pointer, which is the address of this. A handle is
-// valid between Open and Close; objects that are used again are opened anew.
+// The base of everything that plug-ins name by a pointer: the object's address. A handle is valid
+// between Open and Close; reused objects are opened anew.
 class Handle {
  public:
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
 
-  // True if the pointer is a handle of that kind, and open. In checked mode it may point anywhere.
+  // True if the pointer is an open handle of that kind. In checked mode any pointer is allowed.
   static bool IsOpen(const void* pointer, Kind kind) {
     if (pointer == nullptr || checked) [[unlikely]] {
       return pointer != nullptr && IsListed(pointer, kind);
@@ -115,14 +115,14 @@ class Handle {
     return static_cast<const Handle*>(pointer)->mark_.load(std::memory_order_acquire) == Mark(kind);
   }
 
-  // From here on handles are looked up. Before the first is opened.
+  // Switches checked mode on, in which handles are looked up. Call it before the first is opened.
   static void CheckAll();
 
  protected:
   Handle() = default;
   ~Handle() { Close(); }
 
-  // `owner`: who has to give it back; null: it belongs to something else.
+  // `owner` must give the handle back; null: it belongs to another object.
   void Open(Kind kind, Owner* owner) {
     kind_ = kind;
     owner_ = owner;
@@ -134,7 +134,7 @@ class Handle {
     }
     mark_.store(Mark(kind), std::memory_order_release);
   }
-  // False when it was not open: of two who close it one is late.
+  // False if it was not open: when two threads close it, one is late.
   bool Close() {
     if (mark_.exchange(0, std::memory_order_acq_rel) == 0) {
       return false;
@@ -147,7 +147,7 @@ class Handle {
     }
     return true;
   }
-  // Close for a part of something else, which nobody but that closes.
+  // Closes a part of another object, which only that object closes.
   void ClosePart() {
     if (checked) [[unlikely]] {
       Close();
@@ -156,7 +156,7 @@ class Handle {
   }
 
  private:
-  // An open handle begins with this.
+  // The first bytes of an open handle.
   static constexpr uint32_t Mark(Kind kind) { return 0x4E520000 | static_cast<uint32_t>(kind); }
   static bool IsListed(const void* pointer, Kind kind);
   void List();
@@ -169,8 +169,8 @@ class Handle {
   Owner* owner_ = nullptr;
 };
 
-// The object behind a plug-in's pointer; null when there is none of that kind. `T` has kKind and
-// Handle as its first base.
+// The object behind a plug-in's pointer; null if it is not of that kind. `T` has kKind and Handle
+// as its first base.
 template <typename T>
 T* Find(const void* pointer) {
   return Handle::IsOpen(pointer, T::kKind)

@@ -1,4 +1,4 @@
-// The control plane, as plug-ins' calls find it. There is one at a time.
+// The control plane, as plug-ins' calls reach it. There is one at a time.
 #ifndef NEREID_TRITON_HOST_H_
 #define NEREID_TRITON_HOST_H_
 
@@ -18,15 +18,15 @@ const nrt_host& TheHost();
 // A second call is allowed only when all plug-ins of the host before are closed.
 Status StartHost(const nrt_host& host);
 
-// The server that plug-ins are told that they run in.
+// The server handle that plug-ins get.
 TRITONSERVER_Server* TheServer();
 
-// level: as nrd_log_fn.
+// `level` is as in nrd_log_fn.
 void SetLogLevel(int32_t level, int32_t verbosity);
 [[nodiscard]] bool LogsLevel(int32_t level);
 void Log(int32_t level, std::string_view message, std::string_view file = "native/triton",
          uint32_t line = 0);
-// A message of several parts, which is not told if there is no memory for it.
+// Logs a message of several parts; it is dropped if memory is short.
 void Log(int32_t level, std::initializer_list<std::string_view> parts) noexcept;
 
 enum : int32_t { kLogError = 0, kLogWarning = 1, kLogInfo = 2, kLogVerbose = 3 };

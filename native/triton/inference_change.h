@@ -1,4 +1,4 @@
-// Frame of the functions that change an inference request: their checks, and their end.
+// Frame of the functions that change an inference request: their checks, and their result.
 #ifndef NEREID_TRITON_INFERENCE_CHANGE_H_
 #define NEREID_TRITON_INFERENCE_CHANGE_H_
 
@@ -10,7 +10,7 @@
 
 namespace nereid::triton {
 
-// Runs `body`, which returns a Status or nothing, on a request that is the plug-in's to change.
+// Runs `body`, which returns a Status or nothing, on a request that the plug-in may change.
 template <typename Body>
 TRITONSERVER_Error* Change(const Site& site, TRITONSERVER_InferenceRequest* request, Body&& body) {
   return Serve<InferenceRequest>(site, request, [&](InferenceRequest& known) -> Status {
@@ -24,7 +24,7 @@ TRITONSERVER_Error* Change(const Site& site, TRITONSERVER_InferenceRequest* requ
   });
 }
 
-// The same where the plug-in has to give a name or another text.
+// The same for functions that take a name or another text.
 template <typename Body>
 TRITONSERVER_Error* ChangeBy(const Site& site, TRITONSERVER_InferenceRequest* request,
                              const char* text, Body&& body) {

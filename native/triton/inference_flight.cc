@@ -59,7 +59,7 @@ Status InferenceFlight::Start(InferenceRequest& request, InferenceTrace* trace) 
   request.Launch(flight);
   const int32_t code = nrd_request_submit(flight->record_);
   if (code == NRD_PENDING) {
-    return Status();  // it may be over by now, on another thread
+    return Status();  // another thread may have finished it by now
   }
   const nrd_request& record = *flight->record_;
   if (code == NRD_OK || record.ran_inline != 0) {
@@ -137,7 +137,7 @@ Status InferenceFlight::FillInputs() {
   return Status();
 }
 
-// One buffer is lent, as it stays valid until the request is released.
+// A single buffer is lent, since it stays valid until the request is released.
 Status InferenceFlight::FillBytes(const InferenceInput& input, uint32_t index) {
   if (input.pieces.size() > 1) {
     return GatherBytes(input, index);
@@ -146,7 +146,7 @@ Status InferenceFlight::FillBytes(const InferenceInput& input, uint32_t index) {
   const InputPiece piece =
       input.pieces.empty() ? InputPiece{&nothing, 0, TRITONSERVER_MEMORY_CPU, 0} : input.pieces[0];
   nrd_tensor& tensor = record_->inputs[index];
-  tensor.data = const_cast<void*>(piece.data);  // which nobody writes to
+  tensor.data = const_cast<void*>(piece.data);  // no code writes there
   tensor.byte_size = piece.byte_size;
   tensor.flags = NRD_TENSOR_SELECTED;
   if (piece.memory_type == TRITONSERVER_MEMORY_GPU) {
@@ -211,7 +211,7 @@ void InferenceFlight::Respond(const nrd_tensor* outputs, uint32_t count) {
     return Status();
   });
   if (!made.ok()) {
-    lost_ = true;  // as the last response tells
+    lost_ = true;  // the last response reports it
     return;
   }
   Fill(*response, outputs, count);
@@ -219,7 +219,7 @@ void InferenceFlight::Respond(const nrd_tensor* outputs, uint32_t count) {
 }
 
 void InferenceFlight::Finish() {
-  // The last callback may use the request anew, or delete it.
+  // The last callback may reuse or delete the request.
   const std::shared_ptr<InferenceFlight> self = std::move(self_);
   const ReleaseTarget release = request_.settings.release;
   Owner& owner = request_.owner();
@@ -244,7 +244,7 @@ void InferenceFlight::Finish() {
   model_.Release();
 }
 
-// True if a decoupled model ended behind its last response, without more to say.
+// True if a decoupled model ended without a further response.
 bool InferenceFlight::IsSilentEnd() const {
   return model_.decoupled() && record_->status == NRD_OK && record_->response_value_count == 0 &&
          std::none_of(record_->outputs, record_->outputs + record_->output_count,

@@ -1,5 +1,5 @@
-// One inference on its way through the core, from ServerInferAsync until the plug-in has the last
-// response, and its request back.
+// One inference in the core, from ServerInferAsync until the plug-in has the last response and its
+// request back.
 #ifndef NEREID_TRITON_INFERENCE_FLIGHT_H_
 #define NEREID_TRITON_INFERENCE_FLIGHT_H_
 
@@ -17,8 +17,9 @@ namespace nereid::triton {
 
 class InferenceFlight {
  public:
-  // OK: the answer was or will be given to the request's callbacks. Otherwise the request stays the
-  // plug-in's, and no callback of it is called. The trace, which may be null, ends in both cases.
+  // OK: the request's callbacks get the answer, now or later. Otherwise the request stays the
+  // plug-in's, and none of its callbacks is called. The trace, which may be null, ends in both
+  // cases.
   static Status Start(InferenceRequest& request, InferenceTrace* trace);
 
   InferenceFlight(InferenceRequest& request, InferenceTrace* trace);
@@ -26,7 +27,7 @@ class InferenceFlight {
   InferenceFlight(const InferenceFlight&) = delete;
   InferenceFlight& operator=(const InferenceFlight&) = delete;
 
-  // At any time, also too late.
+  // Allowed at any time, even after the end.
   void Cancel() { nrd_request_cancel(record_); }
 
  private:
@@ -38,7 +39,7 @@ class InferenceFlight {
   Status GatherBytes(const InferenceInput& input, uint32_t index);
   Status FillOutputs();
 
-  // The receiver's functions.
+  // Functions of the nrd_request's receiver.
   static void OnComplete(void* context, nrd_request* record);
   static void OnRespond(void* context, nrd_request* record, nrd_tensor* outputs, uint32_t count);
 
@@ -50,15 +51,15 @@ class InferenceFlight {
   void Send(std::unique_ptr<InferenceResponse> response, uint32_t flags);
   void EndTrace();
 
-  Owner& owner_;                   // whose callbacks are called
+  Owner& owner_;                   // the plug-in whose callbacks are called
   InferenceRequest& request_;      // the plug-in's again when Finish calls it back
-  InferenceTrace* trace_;          // null: nobody records anything
-  PinnedModel model_;              // until the plug-in was called back
-  nrd_request* record_ = nullptr;  // stays as long as this: somebody may be cancelling it
+  InferenceTrace* trace_;          // null: not traced
+  PinnedModel model_;              // held until the callbacks have returned
+  nrd_request* record_ = nullptr;  // released with this object: another thread may be cancelling it
   const nrd_receiver receiver_;
   std::vector<nrd_value> values_;
-  std::unique_ptr<InferenceResponse> last_;  // made first, so that the plug-in gets it in any case
-  bool lost_ = false;                        // a response before the last
+  std::unique_ptr<InferenceResponse> last_;  // made first, so that the plug-in always gets it
+  bool lost_ = false;                        // a response before the last was lost
   int64_t start_ns_ = 0;
   std::shared_ptr<InferenceFlight> self_;  // while the core has the record
 };

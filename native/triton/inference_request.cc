@@ -99,7 +99,7 @@ void InferenceRequest::Launch(std::shared_ptr<InferenceFlight> flight) {
 }
 
 void InferenceRequest::Land() {
-  std::shared_ptr<InferenceFlight> flight;  // goes without the lock
+  std::shared_ptr<InferenceFlight> flight;  // destroyed without the lock
   const MutexLock lock(mutex_);
   flight_.swap(flight);
   in_flight_.store(false, std::memory_order_release);

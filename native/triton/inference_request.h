@@ -1,5 +1,5 @@
-// An inference that a plug-in asks for: behind TRITONSERVER_InferenceRequest. It is the plug-in's
-// to change between uses; while it is in flight only Cancel may touch it.
+// An inference that a plug-in asks for: behind TRITONSERVER_InferenceRequest. The plug-in owns it
+// and changes it between uses; during flight only Cancel may be called.
 #ifndef NEREID_TRITON_INFERENCE_REQUEST_H_
 #define NEREID_TRITON_INFERENCE_REQUEST_H_
 
@@ -21,7 +21,7 @@ namespace nereid::triton {
 
 class InferenceFlight;
 
-// Bytes of an input, the plug-in's.
+// Bytes of an input, owned by the plug-in.
 struct InputPiece {
   const void* data;
   size_t byte_size;
@@ -47,12 +47,12 @@ struct ReleaseTarget {
   void* userp = nullptr;
 };
 
-// Settings of a request that the plug-in makes one by one.
+// Settings of a request that the plug-in sets one by one.
 struct InferenceSettings {
   std::string id;
   uint32_t flags = 0;  // TRITONSERVER_REQUEST_FLAG_*
   uint64_t sequence_id = 0;
-  std::string sequence_name;  // in place of the number where it is not empty
+  std::string sequence_name;  // replaces the number unless empty
   uint64_t priority = 0;
   uint64_t timeout_us = 0;
   std::vector<Parameter> parameters;
@@ -64,7 +64,7 @@ class InferenceRequest : public Handle {
  public:
   static constexpr Kind kKind = Kind::kInferenceRequest;
 
-  // version -1: the one that a client gets who names none.
+  // version -1: the version for clients that name none.
   InferenceRequest(std::string_view model, int64_t version);
 
   [[nodiscard]] const std::string& model() const { return model_; }
@@ -79,7 +79,7 @@ class InferenceRequest : public Handle {
   void RemoveAllInputs() { inputs_.clear(); }
   Status AppendData(std::string_view name, const InputPiece& piece);
   Status RemoveAllData(std::string_view name);
-  // An output that the plug-in wants; without any it gets all of them.
+  // Adds an output that the plug-in wants; without any it gets all of them.
   Status AddOutput(std::string_view name);
   void RemoveOutput(std::string_view name);
   void RemoveAllOutputs() { outputs_.clear(); }
@@ -89,15 +89,14 @@ class InferenceRequest : public Handle {
   // The beginning of Triton's messages about a request.
   [[nodiscard]] std::string Prefix() const;
 
-  // From Launch to Land it is in flight, and not the plug-in's.
+  // The request is in flight from Launch to Land, and not the plug-in's.
   void Launch(std::shared_ptr<InferenceFlight> flight);
   void Land();
-  // Tells why the request is not the plug-in's just now; OK when it is.
+  // OK if the plug-in may change the request now; otherwise the reason against it.
   [[nodiscard]] Status CheckIdle() const;
-  // Tells why the request cannot be sent off; OK when it can.
+  // OK if the request can be sent; otherwise the reason against it.
   [[nodiscard]] Status CheckReady() const;
-  // Has an effect only while it is in flight, and a moment later: no callback of the plug-in runs
-  // inside.
+  // Has an effect only in flight, and a moment later: no callback of the plug-in runs inside.
   void Cancel();
   [[nodiscard]] bool is_cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 

@@ -1,5 +1,5 @@
-// TRITONSERVER_InferenceRequest*, as far as it is about a request and its tensors, and
-// ServerInferAsync that sends it off. inference_settings_api.cc has what else is set.
+// TRITONSERVER_InferenceRequest*: functions for requests and their tensors, and ServerInferAsync,
+// which sends a request. inference_settings_api.cc has the other settings.
 #include "triton/buffer_attributes.h"
 #include "triton/inference_change.h"
 #include "triton/inference_flight.h"
@@ -19,7 +19,7 @@ using nereid::triton::Site;
 
 namespace {
 
-// The trace ends in any case.
+// Ends the trace in any case.
 Status Infer(const Site& site, TRITONSERVER_Server* server, TRITONSERVER_InferenceRequest* request,
              InferenceTrace* trace) {
   auto* const known = Find<InferenceRequest>(request);
@@ -48,7 +48,7 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestNew(TRITONSERVER_InferenceReque
   return Serve(site, [&]() -> Status {
     NRD_RETURN_IF_ERROR(nereid::triton::CheckServer(site, server));
     NRD_RETURN_IF_ERROR(CheckText(site, model, "the model's name"));
-    // A missing model is an error now, as with Triton; the load is chosen when the request goes.
+    // A missing model is an error at once, as in Triton; the load is chosen on sending.
     NRD_RETURN_IF_ERROR(nereid::triton::PinnedModel().Acquire(model, version));
     *request = Give<TRITONSERVER_InferenceRequest>(new InferenceRequest(model, version));
     return Status();
@@ -100,8 +100,8 @@ TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputData(
   });
 }
 
-// Data for some instances only is what the others get in another place: the core hands one place to
-// all, so that it is checked and otherwise not needed.
+// Data for some instances equals the data for all others, in another place: the core gives one
+// place to all, so this is checked and dropped.
 TRITONSERVER_Error* TRITONSERVER_InferenceRequestAppendInputDataWithHostPolicy(
     TRITONSERVER_InferenceRequest* request, const char* name, const void* /*data*/,
     size_t /*byte_size*/, TRITONSERVER_MemoryType /*type*/, int64_t /*id*/,

@@ -99,13 +99,13 @@ Status InferenceResponse::Allocate(InferenceOutput* output) {
                               &output->memory_id);
   });
   if (!status.ok()) {
-    output->data = nullptr;  // what a failed allocation left there is not to be released
+    output->data = nullptr;  // a pointer left by a failed allocation must not be released
     return status;
   }
   return functions.attributes == nullptr ? Status() : AskAttributes(*output);
 }
 
-// The contract has the allocator asked; what it says here beyond the allocation matters to nobody.
+// The contract demands this call; its answer is not used.
 Status InferenceResponse::AskAttributes(const InferenceOutput& output) {
   BufferAttributes attributes;
   attributes.byte_size = output.byte_size;

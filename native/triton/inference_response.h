@@ -1,4 +1,4 @@
-// Answers that plug-ins get to inferences of their own: behind TRITONSERVER_InferenceResponse and
+// Answers to a plug-in's own inferences: behind TRITONSERVER_InferenceResponse and
 // TRITONSERVER_ResponseAllocator.
 #ifndef NEREID_TRITON_INFERENCE_RESPONSE_H_
 #define NEREID_TRITON_INFERENCE_RESPONSE_H_
@@ -17,7 +17,7 @@
 
 namespace nereid::triton {
 
-// The functions by which a plug-in says where it wants outputs. The last three are NULL if the
+// Functions by which a plug-in chooses the memory of outputs. The last three are NULL if the
 // plug-in does not need them.
 struct AllocatorFunctions {
   TRITONSERVER_ResponseAllocatorAllocFn_t allocate = nullptr;
@@ -40,7 +40,7 @@ struct ResponseAllocator : Handle {
 // An allocator as one inference uses it: a copy, since responses may outlive the handle.
 struct OutputPlace {
   AllocatorFunctions functions;
-  TRITONSERVER_ResponseAllocator* handle = nullptr;  // for the functions alone
+  TRITONSERVER_ResponseAllocator* handle = nullptr;  // passed to the functions
   void* userp = nullptr;
 };
 
@@ -59,19 +59,19 @@ class InferenceResponse : public Handle {
  public:
   static constexpr Kind kKind = Kind::kInferenceResponse;
 
-  // `owner`: the plug-in that asked, and gives it back.
+  // `owner` is the plug-in that asked; it gives the response back.
   InferenceResponse(Owner& owner, std::string_view model, int64_t version,
                     std::string_view request_id, const OutputPlace& place);
-  // Gives the allocator its memory back.
+  // Returns the memory to the allocator.
   ~InferenceResponse();
 
-  // Copies the outputs that are there into the allocator's memory, which is the only copy: an
-  // allocator cannot take memory over. A failure becomes the response's error, and the outputs go.
+  // Copies the outputs into the allocator's memory; an allocator cannot take memory over. A failure
+  // becomes the response's error, and the outputs are dropped.
   void TakeOutputs(nrd_model* model, const nrd_tensor* outputs, uint32_t count);
   void TakeValues(const nrd_value* values, uint32_t count);
   void Fail(const Status& status) noexcept;
 
-  // Null: it has none.
+  // Null if it has none.
   [[nodiscard]] Error* error() const { return error_; }
   [[nodiscard]] const std::string& model() const { return model_; }
   [[nodiscard]] int64_t version() const { return version_; }

@@ -69,7 +69,7 @@ TRITONSERVER_Error* TRITONSERVER_InferenceResponseDelete(TRITONSERVER_InferenceR
                                         [](InferenceResponse& known) { delete &known; });
 }
 
-// The error of a wrong pointer is the plug-in's, too, and the plug-in deletes it.
+// The plug-in also owns, and deletes, the error of a wrong pointer.
 TRITONSERVER_Error* TRITONSERVER_InferenceResponseError(TRITONSERVER_InferenceResponse* response) {
   auto* const known = Find<InferenceResponse>(response);
   if (known == nullptr) {

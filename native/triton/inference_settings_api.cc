@@ -1,4 +1,4 @@
-// TRITONSERVER_InferenceRequest*: what is set besides tensors.
+// TRITONSERVER_InferenceRequest*: the settings other than tensors.
 #include <algorithm>
 #include <limits>
 #include <utility>

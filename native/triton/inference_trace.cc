@@ -121,7 +121,7 @@ void InferenceTrace::ReportOutputs(const InferenceResponse& response) {
   }
 }
 
-// The core says how long each stage took, not when it was: they follow one another.
+// The core reports how long each stage took, not when: the stages follow one another.
 void InferenceTrace::ReportCourse(const nrd_request& record, int64_t start_ns) {
   Report(TRITONSERVER_TRACE_QUEUE_START, start_ns);
   if (record.executed_batch_size != 0) {
@@ -205,7 +205,7 @@ void InferenceTrace::Tell(std::string_view name, int64_t time_ns, const Inferenc
   activity.request_id = AsNrdString(request_id_);
   activity.name = AsNrdString(name);
   if (tensor != nullptr) {
-    told.data = const_cast<void*>(tensor->data);  // which nobody writes to
+    told.data = const_cast<void*>(tensor->data);  // no code writes there
     told.byte_size = tensor->byte_size;
     told.datatype = static_cast<int32_t>(tensor->datatype);
     told.rank = static_cast<uint32_t>(std::min<size_t>(tensor->shape.size(), NRD_MAX_RANK));

@@ -1,4 +1,4 @@
-// The record of one inference: behind TRITONSERVER_InferenceTrace.
+// The trace of one inference: behind TRITONSERVER_InferenceTrace.
 #ifndef NEREID_TRITON_INFERENCE_TRACE_H_
 #define NEREID_TRITON_INFERENCE_TRACE_H_
 
@@ -15,7 +15,7 @@
 
 namespace nereid::triton {
 
-// Whom a trace of a plug-in's own tells.
+// Receivers of a plug-in's own trace.
 struct TraceCallbacks {
   TRITONSERVER_InferenceTraceActivityFn_t activity = nullptr;
   TRITONSERVER_InferenceTraceTensorActivityFn_t tensor_activity = nullptr;
@@ -27,31 +27,31 @@ class InferenceTrace : public Handle {
  public:
   static constexpr Kind kKind = Kind::kInferenceTrace;
 
-  // A trace of a plug-in's own.
+  // Makes a plug-in's own trace.
   InferenceTrace(uint32_t level, uint64_t parent, const TraceCallbacks& callbacks);
-  // The trace of a request with NRD_REQUEST_TRACED, whose backend sees it: the control plane is
-  // told, by the request's tag, until this is deleted. It is told of this one's children, too.
+  // Makes the trace of a request with NRD_REQUEST_TRACED for its backend: the control plane gets
+  // its events and its children's, by the request's tag, until it is deleted.
   explicit InferenceTrace(uint64_t tag);
   ~InferenceTrace();
 
-  // One that the plug-in gives to an inference of its own.
+  // A child that the plug-in gives to its own inference.
   [[nodiscard]] InferenceTrace* SpawnChild() const;
-  // False: the trace is the request's that a backend sees, or records an inference that is under
-  // way; it can be given to no other.
+  // False if it is the trace of a request that a backend sees, or records an inference in flight;
+  // such a trace cannot be given to another inference.
   [[nodiscard]] bool is_plugins() const { return !is_requests() && !in_flight_; }
 
-  // The tag of an inference of a plug-in's, by which its model's backend finds the trace of it;
-  // `trace` may be null. No request of the control plane has such a tag.
+  // The tag of a plug-in's inference, by which the asked model's backend finds its trace; `trace`
+  // may be null. No request of the control plane has such a tag.
   static uint64_t TagOf(InferenceTrace* trace);
-  // Null: the request with that tag is the control plane's, or nobody records it.
+  // Null: the request with that tag is the control plane's, or is not traced.
   static InferenceTrace* OfTag(uint64_t tag);
 
-  // The inference begins, has these tensors, and is over. The record tells when things happened.
+  // The inference begins, has these tensors, and is over. The record has the times.
   void Begin(std::string_view model, int64_t version, std::string_view request_id, int64_t time_ns);
   void ReportInputs(const nrd_request& record, nrd_model* model);
   void ReportOutputs(const InferenceResponse& response);
   void ReportCourse(const nrd_request& record, int64_t start_ns);
-  // Nothing more comes: the plug-in gets its trace back, another is deleted.
+  // Ends the trace: a plug-in gets its own back, any other is deleted.
   static void End(InferenceTrace* trace);
 
   void ReportCustom(int64_t time_ns, std::string_view name);
@@ -66,7 +66,7 @@ class InferenceTrace : public Handle {
   [[nodiscard]] const std::string& request_id() const { return request_id_; }
 
  private:
-  // The request that a trace of the control plane's is about.
+  // The request of a control plane's trace.
   struct Origin {
     Origin(uint64_t request_tag, uint64_t request_trace) : tag(request_tag), trace(request_trace) {}
 
@@ -80,7 +80,7 @@ class InferenceTrace : public Handle {
   void Report(TRITONSERVER_InferenceTraceActivity activity, int64_t time_ns);
   void TellMoment(TRITONSERVER_InferenceTraceActivity activity, int64_t time_ns,
                   std::string_view name);
-  // Tells the control plane.
+  // Sends an event to the control plane.
   void Tell(std::string_view name, int64_t time_ns, const InferenceOutput* tensor);
   void ReportTensor(TRITONSERVER_InferenceTraceActivity activity, const InferenceOutput& tensor);
   [[nodiscard]] bool wants_tensors() const;
@@ -90,7 +90,7 @@ class InferenceTrace : public Handle {
   const uint64_t id_;
   const uint64_t parent_;
   const TraceCallbacks callbacks_;
-  const std::shared_ptr<Origin> origin_;  // null: a plug-in's own, or a child of such
+  const std::shared_ptr<Origin> origin_;  // null: a plug-in's own trace, or its child
   Owner& owner_;
   std::string model_;
   int64_t version_ = -1;

@@ -65,7 +65,7 @@ Instance::~Instance() {
 }
 
 void Instance::Revive() {
-  if (model_.given_up()) {  // what was taken from the plug-in may still be in its hands
+  if (model_.given_up()) {  // the plug-in may still use handles that were taken from it
     return;
   }
   if (!executions_->IsIdle()) {
@@ -78,7 +78,7 @@ void Instance::Revive() {
   }
   Log(kLogWarning, {"instance '", info_.name, "' of ", model_.owner().name(),
                     " begins anew, because it is broken: ", ready.message()});
-  model_.Remove(this);  // nobody asks it meanwhile whether it is ready
+  model_.Remove(this);  // no thread asks it for readiness during this
   Finalize();
   state = nullptr;
   const Status status = Initialize();

@@ -1,4 +1,4 @@
-// An instance of a model, as a plug-in sees it, and the batches that it has.
+// An instance of a model, as a plug-in sees it, and its batches.
 #ifndef NEREID_TRITON_INSTANCE_H_
 #define NEREID_TRITON_INSTANCE_H_
 
@@ -31,7 +31,7 @@ class Instance : public Handle {
   Status Ready();
   [[nodiscard]] const std::shared_ptr<ExecutionPool>& executions() const { return executions_; }
 
-  // The one that executes now, on the instance's thread; null between executions.
+  // The execution that runs now, on the instance's thread; null between executions.
   [[nodiscard]] Execution* current() const { return current_.load(std::memory_order_acquire); }
 
   std::atomic<void*> state{nullptr};  // the plug-in's
@@ -41,8 +41,8 @@ class Instance : public Handle {
   Instance(Model& model, const InstanceInfo& info);
   Status Initialize();
   void Finalize();
-  // Begins the instance anew when the plug-in says that it is broken: a process of the plug-in's
-  // died, say. Only asked after a failure, and while it has no requests.
+  // Opens the instance anew if the plug-in reports that it is broken: its process died, say. Asked
+  // only after a failure, and while it has no requests.
   void Revive();
 
   Model& model_;

@@ -1,4 +1,4 @@
-// TRITONBACKEND_ModelInstance*: what a backend asks and says about an instance of a model.
+// TRITONBACKEND_ModelInstance*: functions by which a backend asks and reports about an instance.
 #include "triton/errors.h"
 #include "triton/instance.h"
 

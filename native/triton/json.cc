@@ -5,7 +5,7 @@
 
 namespace nereid::triton {
 
-// Goes through the text once, from the outside in.
+// Parses the text in one pass.
 class JsonReader {
  public:
   explicit JsonReader(std::string_view text) : text_(text) {}

@@ -1,4 +1,4 @@
-// Reads the small documents in JSON that the control plane gives.
+// Reads the small JSON documents of the control plane.
 #ifndef NEREID_TRITON_JSON_H_
 #define NEREID_TRITON_JSON_H_
 
@@ -14,10 +14,10 @@ namespace nereid::triton {
 
 class Json {
  public:
-  // NRD_INVALID_ARGUMENT says where the text is wrong.
+  // NRD_INVALID_ARGUMENT names the place of an error.
   static Status Parse(std::string_view text, Json* out);
 
-  // A member of an object, an empty value where there is none.
+  // A member of an object; an empty value if it is missing.
   [[nodiscard]] const Json& operator[](std::string_view name) const;
   [[nodiscard]] const std::vector<Json>& items() const { return items_; }
   // In the order of the text; values are those of items().

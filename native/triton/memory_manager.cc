@@ -11,7 +11,7 @@ namespace nereid::triton {
 
 namespace {
 
-// No machine has a block of more.
+// No machine has a larger block.
 constexpr uint64_t kMostBytes = uint64_t{1} << 39;
 
 Status Unavailable(std::string_view what, uint64_t byte_size, std::string_view why) {
@@ -19,7 +19,7 @@ Status Unavailable(std::string_view what, uint64_t byte_size, std::string_view w
                              " cannot be allocated now: " + std::string(why));
 }
 
-// From the pool, which is pinned as soon as there is a device.
+// Allocates from the pool, which is pinned once there is a device.
 Status AllocatePinned(uint64_t byte_size, void** out) {
   nrd_error error{sizeof(nrd_error), 0, 0, 0, {}};
   return nrd_buffer_alloc(TheHost().runtime, byte_size, out, &error) == NRD_OK

@@ -12,17 +12,17 @@
 
 namespace nereid::triton {
 
-// True if the pool's memory is locked, so that a device reads and writes it without the processor.
+// True if the pool's memory is locked, so that a device can access it directly.
 bool PoolIsPinned();
 
-// Belongs to a backend. Knows each block, so that what is no block of it is not freed.
+// Belongs to a backend. Knows each block, so that a foreign pointer is not freed.
 class MemoryManager : public Handle {
  public:
   static constexpr Kind kKind = Kind::kMemoryManager;
 
   explicit MemoryManager(Owner& owner) : owner_(owner) { Open(kKind, nullptr); }
 
-  // NRD_UNIMPLEMENTED: there is no such memory; NRD_UNAVAILABLE: not enough of it.
+  // NRD_UNIMPLEMENTED: no such memory exists; NRD_UNAVAILABLE: too little of it is free.
   Status Allocate(TRITONSERVER_MemoryType type, int64_t id, uint64_t byte_size, void** out);
   Status Free(void* block, TRITONSERVER_MemoryType type, int64_t id);
 

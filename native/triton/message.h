@@ -13,7 +13,7 @@ class Message : public Handle {
  public:
   static constexpr Kind kKind = Kind::kMessage;
 
-  // `owner`: who deletes it; null: it belongs to another object.
+  // `owner` deletes it; null: it belongs to another object.
   Message(std::string json, Owner* owner) : json_(std::move(json)) { Open(kKind, owner); }
 
   [[nodiscard]] const std::string& json() const { return json_; }
@@ -22,7 +22,7 @@ class Message : public Handle {
   const std::string json_;
 };
 
-// One that the calling plug-in deletes.
+// A message that the calling plug-in deletes.
 inline TRITONSERVER_Message* NewMessage(std::string json) {
   return Give<TRITONSERVER_Message>(new Message(std::move(json), &Owner::Current()));
 }

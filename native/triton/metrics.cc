@@ -40,7 +40,7 @@ std::string_view TypeName(TRITONSERVER_MetricKind kind) {
                                                   : "histogram";
 }
 
-// A description stays on its line.
+// Removes line breaks from a description.
 std::string OnOneLine(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -49,7 +49,7 @@ std::string OnOneLine(std::string_view text) {
   return line;
 }
 
-// Labels with one more.
+// Adds one label to `labels`.
 std::string With(const std::string& labels, const std::string& more) {
   return labels.empty() ? "{" + more + "}" : labels.substr(0, labels.size() - 1) + "," + more + "}";
 }

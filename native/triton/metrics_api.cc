@@ -1,4 +1,4 @@
-// TRITONSERVER_Metric*: how plug-ins make metrics.
+// TRITONSERVER_Metric*: functions by which plug-ins make metrics.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

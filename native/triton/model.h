@@ -1,4 +1,4 @@
-// A model whose backend is a plug-in: what the plug-in knows of it, and what it says.
+// A model with a plug-in backend: the state that it sees, and the settings that it reports.
 #ifndef NEREID_TRITON_MODEL_H_
 #define NEREID_TRITON_MODEL_H_
 
@@ -38,19 +38,19 @@ struct InstanceInfo {
   std::vector<Device> secondary_devices;
 };
 
-// The bytes that a plug-in says something occupies, of all memory together.
+// The bytes that a plug-in reports as used, over all memory kinds.
 uint64_t ReportedBytes(TRITONSERVER_BufferAttributes** usage, uint32_t count, Status* status);
 
 class Model : public Handle {
  public:
   static constexpr Kind kKind = Kind::kModel;
 
-  // Initialises it, which may complete the configuration.
+  // Initialises the model; the backend may complete the configuration.
   static Status Open(Backend& backend, const nrd_model_options& options,
                      std::unique_ptr<Model>* out);
   ~Model();
 
-  // Once all is known of how it is served.
+  // Called once the configuration is complete.
   Status Configure(const nrd_model_options& options);
 
   [[nodiscard]] Backend& backend() const { return backend_; }
@@ -69,19 +69,19 @@ class Model : public Handle {
   void ReplaceConfig(std::string_view json);
 
   void Add(Instance* instance);
-  // Returns when nobody asks it any more whether it is ready.
+  // Returns when no thread asks the instance for readiness any more.
   void Remove(Instance* instance);
-  // Asks all instances, until one is not ready. The plug-in is asked without a lock: it may take
-  // its time, and call back.
+  // Asks the instances until one is not ready. The plug-in is called without a lock: it may be
+  // slow, and call back.
   Status Ready();
-  // Fails the requests that the plug-in has. It gets none from then on.
+  // Fails the requests that the plug-in holds. It gets no more.
   void GiveUp();
   [[nodiscard]] bool given_up() const { return given_up_.load(); }
-  // With a backend that asks for that, instances on a device execute one at a time.
+  // Instances on a device execute one at a time, if the backend asks for it.
   [[nodiscard]] std::unique_lock<std::mutex> DeviceTurn(int32_t device);
   [[nodiscard]] uint64_t InstanceBytes();
 
-  // Null: the backend leaves it to the core which requests go together.
+  // Null: the core decides which requests go together.
   [[nodiscard]] PluginBatcher* batcher() const { return batcher_.get(); }
 
   std::atomic<void*> state{nullptr};  // the plug-in's
@@ -91,7 +91,7 @@ class Model : public Handle {
   Model(Backend& backend, const nrd_model_options& options);
   Status Initialize();
   Status ReadInstances(const nrd_model_options& options);
-  // They get no requests, so the core knows nothing of them: those behind the `active` ones.
+  // Opens the passive instances, those behind the `active` ones. The core does not know them.
   Status OpenPassiveInstances(uint32_t active);
 
   Backend& backend_;
@@ -112,15 +112,14 @@ class Model : public Handle {
   std::map<int32_t, std::mutex> devices_ NRD_GUARDED_BY(mutex_);
   std::string config_ NRD_GUARDED_BY(mutex_);
   std::vector<Instance*> instances_ NRD_GUARDED_BY(mutex_);
-  std::vector<Instance*> asked_ NRD_GUARDED_BY(mutex_);  // one entry for each who asks it
+  std::vector<Instance*> asked_ NRD_GUARDED_BY(mutex_);  // one entry for each asking thread
   Condition answered_;
 };
 
 // The models that are open, by their loads.
 class LoadedModels {
  public:
-  // Calls body(Model&) for the model of a load, which is not closed meanwhile; false: there is
-  // none.
+  // Calls body(Model&) for the model of a load, which stays open meanwhile; false: there is none.
   template <typename Body>
   static bool With(uint64_t load, Body&& body) {
     Model* const model = Hold(load);
@@ -132,7 +131,7 @@ class LoadedModels {
     return true;
   }
   static void Add(Model* model);
-  // When nobody holds it.
+  // Removes the model once no caller holds it.
   static void Remove(Model* model);
 
  private:

@@ -1,4 +1,4 @@
-// TRITONBACKEND_Model*: what a backend asks and says about a model.
+// TRITONBACKEND_Model*: functions by which a backend asks and reports about a model.
 #include "triton/calls.h"
 #include "triton/errors.h"
 #include "triton/host.h"

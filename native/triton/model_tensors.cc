@@ -37,7 +37,7 @@ ModelTensors::ModelTensors(const nrd_model_options& options)
     direct = wanted->strategy == NRD_SEQUENCES_DIRECT;
     for (const nrd_state& state : std::span(wanted->states, wanted->state_count)) {
       const TensorInfo& output = outputs[state.output];
-      // A client may still read what it got, and strings move as they grow.
+      // A client may still read a state that it received, and strings move as they grow.
       const bool in_place = (state.flags & NRD_STATE_SAME_BUFFER) != 0 && output.is_hidden &&
                             output.spec.datatype != NRD_TYPE_BYTES;
       states.push_back({state.input, state.output, in_place});

@@ -1,4 +1,4 @@
-// The tensors of a model, as its requests show them to a plug-in.
+// The tensors of a model, as requests show them to a plug-in.
 #ifndef NEREID_TRITON_MODEL_TENSORS_H_
 #define NEREID_TRITON_MODEL_TENSORS_H_
 
@@ -14,8 +14,8 @@ namespace nereid::triton {
 struct TensorInfo {
   std::string name;
   nrd_tensor_spec spec;    // without its name
-  bool is_shown = true;    // false: the plug-in computes it by itself from the configuration
-  bool is_hidden = false;  // requests do not bring it: it is cut out of the batch's
+  bool is_shown = true;    // false: the plug-in computes it from the configuration
+  bool is_hidden = false;  // not part of requests: it is cut out of the batch's tensor
 };
 
 // A tensor that a sequence keeps.
@@ -33,7 +33,7 @@ struct ModelTensors {
   [[nodiscard]] int32_t OutputIndex(std::string_view output) const;
   // The index of a state by its output's name; -1: there is none.
   [[nodiscard]] int32_t StateIndex(std::string_view output) const;
-  // The number of outputs that requests can have: the hidden ones come behind.
+  // The number of outputs that requests can have; hidden ones follow them.
   [[nodiscard]] uint32_t visible_outputs() const;
 
   std::vector<TensorInfo> inputs;
@@ -42,10 +42,10 @@ struct ModelTensors {
   bool batched = false;
   bool decoupled = false;
   bool sequences = false;
-  bool direct = false;  // a row of the batch belongs to a sequence, whether it has a request or not
+  bool direct = false;  // each row of the batch belongs to a sequence, even without a request
 };
 
-// The shape that the backend sees of a tensor that came with the client's.
+// Converts a client's shape of a tensor to the backend's.
 void ToBackendShape(const TensorInfo& info, bool batched, nrd_tensor* tensor);
 
 }  // namespace nereid::triton

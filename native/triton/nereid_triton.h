@@ -22,7 +22,7 @@ typedef void (*nrt_take_fn)(void* taker, const char* text, uint64_t size);
 
 /* ---- What the control plane does for plug-ins ------------------------------------------------ */
 
-/* A model that a plug-in found by name. */
+/* A model that a plug-in finds by name. */
 typedef struct nrt_found_model {
   nrd_model* model; /* loaded at least until model_release */
   uint64_t pin;     /* for model_release */
@@ -32,7 +32,7 @@ typedef struct nrt_found_model {
 } nrt_found_model;
 NRD_ASSERT_SIZE(nrt_found_model, 32);
 
-/* Documents in JSON, as Triton's HTTP endpoints answer them. */
+/* JSON documents, as in the answers of Triton's HTTP endpoints. */
 enum {
   NRT_SERVER_METADATA = 0,
   NRT_MODEL_METADATA = 1,
@@ -42,8 +42,8 @@ enum {
   NRT_READY_INDEX = 5 /* ready models only */
 };
 
-/* An event that a backend tells of a request with NRD_REQUEST_TRACED, or that happens to an
- * inference that it began for one. */
+/* An event that a backend reports for a request with NRD_REQUEST_TRACED, or that happens to an
+ * inference that the backend started for it. */
 typedef struct nrt_activity {
   uint64_t tag;    /* the request's */
   uint64_t trace;  /* 0: of the request itself; else the number of that inference */
@@ -58,16 +58,17 @@ typedef struct nrt_activity {
 } nrt_activity;
 NRD_ASSERT_SIZE(nrt_activity, 112);
 
-/* Called on whatever thread a plug-in calls from. A status other than NRD_OK comes with a message
- * in error_out, which is never NULL here. version -1: the one that a client gets who names none. */
+/* Callbacks, on any thread from which a plug-in calls. A status other than NRD_OK comes with a
+ * message in error_out, which is never NULL here. version -1: the version for clients that name
+ * none. */
 typedef struct nrt_host {
   uint32_t struct_size;
   uint32_t flags; /* NRT_HOST_* */
   void* context;
   nrd_runtime* runtime;
-  /* level: as nrd_log_fn. Never called for a level that is off (nrt_set_log_level). */
+  /* level is as in nrd_log_fn. Never called for a level that is off (nrt_set_log_level). */
   void (*log)(void* context, int32_t level, nrd_string file, uint32_t line, nrd_string message);
-  /* NRD_NOT_FOUND, NRD_UNAVAILABLE. `sequence`: the request's sequence, which decides between two
+  /* NRD_NOT_FOUND, NRD_UNAVAILABLE. `sequence`: the request's sequence, which chooses between two
    * loads of a model; "" and 0: none. */
   int32_t (*model_acquire)(void* context, nrd_string name, int64_t version, uint64_t sequence_id,
                            nrd_string sequence_name, uint32_t request_flags,
@@ -75,7 +76,7 @@ typedef struct nrt_host {
   void (*model_release)(void* context, uint64_t pin);
   int32_t (*model_ready)(void* context, nrd_string name, int64_t version, int32_t* ready_out,
                          nrd_error* error_out);
-  /* Return when it is done. `values`: "config" and "file:<path>", as the load endpoint takes. */
+  /* Return after completion. `values`: "config" and "file:<path>", as in the load endpoint. */
   int32_t (*model_load)(void* context, nrd_string name, const nrd_value* values, uint32_t count,
                         nrd_error* error_out);
   int32_t (*model_unload)(void* context, nrd_string name, int32_t with_dependents,
@@ -84,12 +85,12 @@ typedef struct nrt_host {
                       nrt_take_fn take, nrd_error* error_out);
   int32_t (*server_live)(void* context);
   int32_t (*server_ready)(void* context);
-  /* A backend completed its model's configuration: JSON. `load` is the option "nereid.load". Only
-   * while nrd_source_open runs; what is wrong with it is told to the backend. */
+  /* A backend completed its model's configuration (JSON). `load` is the option "nereid.load".
+   * Called only while nrd_source_open runs; the backend gets the error message. */
   int32_t (*config_completed)(void* context, uint64_t load, nrd_string json, nrd_error* error_out);
-  /* Never after the request, which may be earlier than the end of what its backend began. */
+  /* Not called after the request's end, even if inferences that its backend started end later. */
   void (*trace_activity)(void* context, const nrt_activity* activity);
-  /* Memory of a device; NULL where there is none. */
+  /* Memory of a device; NULL if there is none. */
   int32_t (*device_allocate)(void* context, int32_t device, uint64_t byte_size, void** memory_out,
                              nrd_error* error_out);
   void (*device_free)(void* context, int32_t device, void* memory);
@@ -97,24 +98,24 @@ typedef struct nrt_host {
 NRD_ASSERT_SIZE(nrt_host, 128);
 
 enum {
-  /* Handles are looked up before each use, so that one that is gone or of another kind is an error
-   * with the plug-in's name. Otherwise they are recognised by a mark in them. */
+  /* Handles are looked up before each use, so that a closed or wrong one gives an error with the
+   * plug-in's name. Otherwise a mark in them is checked. */
   NRT_HOST_CHECKED = 1u
 };
 
-/* Call it before everything else. The call copies what `host` points to; the context and the
- * runtime outlive all plug-ins. Another host may take its place when all plug-ins are closed. */
+/* The first call to make. It copies the struct behind `host`; the context and the runtime outlive
+ * all plug-ins. Another host may follow when all plug-ins are closed. */
 NRD_API int32_t nrt_start(const nrt_host* host, nrd_error* error_out);
 
-/* The least important level that is logged, as in nrd_log_fn; 2 at first. `verbosity`: of level 3,
- * how much (Triton's verbose level). */
+/* The least important level that is logged, as in nrd_log_fn; 2 at first. `verbosity` is Triton's
+ * verbose level within level 3. */
 NRD_API void nrt_set_log_level(int32_t level, int32_t verbosity);
 
 /* ---- Backends -------------------------------------------------------------------------------- */
 
 typedef struct nrt_backend nrt_backend;
 
-/* Defaults of a backend for models that leave it open. */
+/* Defaults of a backend for models that do not set them. */
 typedef struct nrt_backend_info {
   uint32_t struct_size;
   uint32_t parallel_instance_loading; /* 1: instances of a model may be opened at the same time */
@@ -147,33 +148,33 @@ NRD_API int32_t nrt_backend_open(nrd_string name, nrd_string directory, nrd_stri
                                  nrt_backend** backend_out, nrd_error* error_out);
 NRD_API void nrt_backend_table(nrt_backend* backend, nrd_backend* table_out);
 NRD_API void nrt_backend_info_read(nrt_backend* backend, nrt_backend_info* info_out);
-/* After all of its models are closed. Waits so long for inferences that the backend began and that
- * have not ended; its library stays loaded where they do not end. */
+/* Call it after all of its models are closed. Waits this long for inferences that the backend
+ * began; its library stays loaded if some do not end. */
 NRD_API void nrt_backend_close(nrt_backend* backend, uint64_t patience_ns);
 
-/* Asks the instances of a model whether they are ready (ModelInstanceReady), by nereid.load.
- * NRD_OK, also for backends that cannot tell, or what the first that is not says. */
+/* Asks the instances of a model (nereid.load) whether they are ready (ModelInstanceReady). NRD_OK,
+ * also for backends without that function, or the status of the first that is not ready. */
 NRD_API int32_t nrt_model_ready(uint64_t load, nrd_error* error_out);
 
-/* The configuration that a backend sees from here on, with all fields and their defaults: within
- * config_completed, which knows what the backend left open. */
+/* Sets the configuration that a backend sees from here on, with all fields and defaults. Called
+ * within config_completed, which knows the fields that the backend left open. */
 NRD_API int32_t nrt_model_configure(uint64_t load, nrd_string config, nrd_error* error_out);
 
-/* Functions by which a model's backend says which requests go together (ModelBatch…), for the
- * `batcher` of nrd_model_options: by nereid.load, after nrd_source_open. NRD_NOT_FOUND: none. */
+/* The backend's batching functions (ModelBatch…) for the `batcher` of nrd_model_options: by
+ * nereid.load, after nrd_source_open. NRD_NOT_FOUND: none. */
 NRD_API int32_t nrt_model_batcher(uint64_t load, nrd_batcher* batcher_out, nrd_error* error_out);
 
 /* For a model whose drain ended with NRD_DEADLINE_EXCEEDED: fails the requests that its backend
- * still has (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them; those of an
- * Execute that has not returned as soon as it returns. A batch that would begin later fails in
- * place of that. The log tells what the backend holds, which stays allocated. */
+ * holds (NRD_UNAVAILABLE), so that nrd_model_release does not wait for them; requests of a running
+ * Execute fail when it returns. Later batches fail at once. The backend's handles are logged and
+ * stay allocated. */
 NRD_API void nrt_model_give_up(uint64_t load);
 
 /* ---- Caches ---------------------------------------------------------------------------------- */
 
 typedef struct nrt_cache nrt_cache;
 
-/* `config`: JSON of the settings of --cache-config for it. `cache_out`'s table is filled for
+/* `config`: the cache's settings from --cache-config, as JSON. The table in `cache_out` is for
  * nrd_runtime_use_cache. */
 NRD_API int32_t nrt_cache_open(nrd_string name, nrd_string library, nrd_string config,
                                nrt_cache** cache_out, nrd_cache* table_out, nrd_error* error_out);
@@ -196,13 +197,13 @@ NRD_API int32_t nrt_agent_open(nrd_string name, nrd_string library, nrt_agent** 
                                nrd_error* error_out);
 NRD_API void nrt_agent_close(nrt_agent* agent);
 
-/* An agent of a model, one of a chain: `location` is the model's directory as the agent before it
- * left it. `parameters`: those of model_repository_agents. */
+/* Opens one agent of a model's chain: `location` is the model's directory as the previous agent
+ * left it. `parameters` come from model_repository_agents. */
 NRD_API int32_t nrt_agent_model_open(nrt_agent* agent, nrd_string model, nrd_string config,
                                      nrd_string location, const nrd_parameter* parameters,
                                      uint32_t parameter_count, nrt_agent_model** model_out,
                                      nrd_error* error_out);
-/* Tells the agent what happens to the model. After NRT_AGENT_LOAD the location may be another. */
+/* Tells the agent what happens to the model. NRT_AGENT_LOAD may change the location. */
 NRD_API int32_t nrt_agent_model_act(nrt_agent_model* model, int32_t action, nrd_error* error_out);
 NRD_API void nrt_agent_model_location(nrt_agent_model* model, void* taker, nrt_take_fn take);
 /* Removes a location that the agent acquired from the server and did not release. */
@@ -213,8 +214,8 @@ NRD_API void nrt_agent_model_close(nrt_agent_model* model);
 /* The metrics that plug-ins made, in the text format of Prometheus. */
 NRD_API void nrt_metrics_write(void* taker, nrt_take_fn take);
 
-/* Handles of Triton's that plug-ins hold, by kind: a line each, "3 requests of backend 'python'".
- * Empty when nothing is left. */
+/* Triton handles that plug-ins hold, by kind: a line each, "3 requests of backend 'python'". Empty
+ * if there are none. */
 NRD_API void nrt_handles_write(void* taker, nrt_take_fn take);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// A named value: behind TRITONSERVER_Parameter, and wherever values go to or come from plug-ins.
+// A named value, behind TRITONSERVER_Parameter and wherever plug-ins give or get values.
 #ifndef NEREID_TRITON_PARAMETER_H_
 #define NEREID_TRITON_PARAMETER_H_
 
@@ -41,10 +41,10 @@ class Parameter : public Handle {
   [[nodiscard]] const void* value() const;
   [[nodiscard]] const std::string& text() const { return text_; }
 
-  // The value for the core and the control plane: bytes are a text there. Lives as long as this.
+  // The value for the core and the control plane: bytes become a text. Lives as long as this.
   [[nodiscard]] nrd_value AsValue() const;
 
-  // Makes it a plug-in's, who deletes it.
+  // Gives it to a plug-in, which deletes it.
   void OpenFor(Owner& owner) { Open(kKind, &owner); }
 
  private:

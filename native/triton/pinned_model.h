@@ -1,4 +1,4 @@
-// A model that the control plane found by name, loaded at least as long as this holds it.
+// A model that the control plane found by name; it stays loaded while this holds it.
 #ifndef NEREID_TRITON_PINNED_MODEL_H_
 #define NEREID_TRITON_PINNED_MODEL_H_
 
@@ -10,7 +10,7 @@
 
 namespace nereid::triton {
 
-// The sequence that a request belongs to, which decides between two loads of a model.
+// The sequence of a request, which chooses between two loads of a model.
 struct SequenceOf {
   uint64_t id = 0;
   std::string_view name;
@@ -24,8 +24,8 @@ class PinnedModel {
   PinnedModel(const PinnedModel&) = delete;
   PinnedModel& operator=(const PinnedModel&) = delete;
 
-  // version -1: the version for clients that name none. A missing model is an error in the words
-  // that a client gets.
+  // version -1: the version for clients that name none. A missing model gives the error that a
+  // client gets.
   Status Acquire(std::string_view name, int64_t version, const SequenceOf& sequence = {});
   void Release();
 

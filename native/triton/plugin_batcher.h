@@ -1,4 +1,4 @@
-// A backend that says which requests of a model go together.
+// A backend that decides which requests of a model form a batch.
 #ifndef NEREID_TRITON_PLUGIN_BATCHER_H_
 #define NEREID_TRITON_PLUGIN_BATCHER_H_
 
@@ -12,9 +12,8 @@
 
 namespace nereid::triton {
 
-// The backend is shown a batch from its first request on and keeps in mind what it saw, while the
-// core asks about one request after another, for the same batch again: so each question shows the
-// batch anew.
+// The backend sees a batch from its first request on and remembers it, while the core may ask for
+// the same batch again: so each question shows the batch anew.
 class PluginBatcher {
  public:
   static Status Open(Model& model, std::unique_ptr<PluginBatcher>* out);

@@ -10,7 +10,7 @@ namespace {
 using TakeFn = int32_t (*)(void* taker, const void* data, uint64_t byte_size);
 using GiveFn = void (*)(void* giver, void* data);
 
-// Copies what a lookup found to the core.
+// Copies an entry from a lookup to the core.
 class Taker : public CacheCopier {
  public:
   Taker(void* taker, TakeFn take) : taker_(taker), take_(take) {}
@@ -28,7 +28,7 @@ class Taker : public CacheCopier {
   const TakeFn take_;
 };
 
-// Copies what the core stores to where the cache wants it.
+// Copies the core's data to the place that the cache chose.
 class Giver : public CacheCopier {
  public:
   Giver(void* giver, GiveFn give, uint64_t byte_size)
@@ -50,7 +50,7 @@ class Giver : public CacheCopier {
   const uint64_t byte_size_;
 };
 
-// A failure of the plug-in; a key that is not there, or is taken, is none.
+// Logs a failure of the plug-in; a missing or taken key is not a failure.
 int32_t Outcome(const Status& status) {
   if (!status.ok() && status.code() != NRD_NOT_FOUND && status.code() != NRD_ALREADY_EXISTS) {
     Log(kLogError, status.message());

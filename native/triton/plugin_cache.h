@@ -1,5 +1,5 @@
-// A response cache made for Triton, as nrd_cache: what the core stores is the one buffer of an
-// entry. A failure of the plug-in is logged and counts as a miss.
+// A response cache made for Triton, as nrd_cache: an entry has one buffer with the core's data. A
+// failure of the plug-in is logged and counts as a miss.
 #ifndef NEREID_TRITON_PLUGIN_CACHE_H_
 #define NEREID_TRITON_PLUGIN_CACHE_H_
 

@@ -13,7 +13,7 @@ namespace nereid::triton {
 
 namespace {
 
-// Plug-ins that are loaded, by the address that each begins at.
+// Loaded plug-ins by start address.
 struct Loaded {
   Mutex mutex;
   std::map<const void*, const Owner*> owners NRD_GUARDED_BY(mutex);
@@ -34,7 +34,7 @@ const void* BaseOf(const void* code) {
   return dladdr(code, &info) != 0 ? info.dli_fbase : nullptr;
 }
 
-// This library, so that plug-ins which were linked against no server find its functions, too.
+// A handle of this library, so that plug-ins linked against no server find its functions, too.
 void* OwnHandle() {
   static void* const handle = [] {
     Dl_info info;
@@ -70,7 +70,7 @@ Status PluginLibrary::Open(const std::string& path, Owner& owner,
   const OwnerScope scope(owner);  // its constructors run now
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   std::string why = handle == nullptr ? LastError() : "";
-  // Triton's server is linked with OpenSSL, which some plug-ins call without saying so.
+  // Triton's server is linked with OpenSSL; some plug-ins use it without declaring it.
   if (handle == nullptr && why.find("undefined symbol") != std::string::npos &&
       dlopen("libcrypto.so.3", RTLD_NOW | RTLD_GLOBAL) != nullptr) {
     handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -79,7 +79,7 @@ Status PluginLibrary::Open(const std::string& path, Owner& owner,
   if (handle == nullptr) {
     return Status(NRD_FAILED_PRECONDITION, owner.name() + ": " + why);
   }
-  // Any of the functions tells where the library begins; one that has none of them is not asked.
+  // Any of the functions tells where the library begins; a library without any is skipped.
   const void* base = nullptr;
   for (const char* const name : {"TRITONBACKEND_ModelInstanceExecute", "TRITONCACHE_CacheInsert",
                                  "TRITONREPOAGENT_ModelAction"}) {

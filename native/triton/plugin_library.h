@@ -12,20 +12,20 @@ namespace nereid::triton {
 
 class PluginLibrary {
  public:
-  // Loads `path` for `owner`. NRD_FAILED_PRECONDITION names the functions of Triton's that it needs
-  // and that this library lacks, before any of its code has run.
+  // Loads `path` for `owner`. NRD_FAILED_PRECONDITION names the Triton functions that it needs and
+  // this library lacks, before any of its code has run.
   static Status Open(const std::string& path, Owner& owner, std::unique_ptr<PluginLibrary>* out);
   ~PluginLibrary();
   PluginLibrary(const PluginLibrary&) = delete;
   PluginLibrary& operator=(const PluginLibrary&) = delete;
 
-  // A function that the plug-in offers: null where it does not.
+  // Looks up a function of the plug-in: null if it is missing.
   template <typename Function>
   void Take(const char* name, Function* function) const {
     *function = reinterpret_cast<Function>(Address(name));
   }
 
-  // It stays loaded when this is deleted: somebody may still call into it.
+  // Keeps the library loaded after this is deleted: other code may still call it.
   void Keep() { handle_ = nullptr; }
 
   // The name of the plug-in that owns the code: "backend 'python'", or the file's name.
@@ -35,7 +35,7 @@ class PluginLibrary {
   PluginLibrary(void* handle, const void* base) : handle_(handle), base_(base) {}
   void* Address(const char* name) const;
 
-  void* handle_;  // null: it is kept
+  void* handle_;  // null: the library is kept
   const void* const base_;
 };
 

@@ -36,7 +36,7 @@ nrd_tensor RowOf(const nrd_tensor& whole, int64_t rows, int64_t row) {
   return part;
 }
 
-// Most requests have no text of these, which costs little then.
+// Most requests have no such texts, and then this costs little.
 void Assign(const nrd_string& text, std::string* out) {
   if (text.size == 0) {
     out->clear();
@@ -45,7 +45,7 @@ void Assign(const nrd_string& text, std::string* out) {
   }
 }
 
-// Nobody gives these buffers back: a plug-in may use them at any time.
+// These buffers are never freed: a plug-in may use them at any time.
 void Keep(const nrd_tensor* tensors, uint32_t count) {
   for (const nrd_tensor& tensor : std::span(tensors, count)) {
     if (tensor.slab != nullptr) {
@@ -94,7 +94,7 @@ void Request::Begin(uint32_t index, const nrd_request* record, int64_t row) {
   Open(kKind, &execution_.owner());
 }
 
-// Nobody else has the request, so nothing of it is locked.
+// No other thread has the request, so nothing is locked.
 void Request::BeginCourse() {
   released_ = rescheduled_ = answered_ = failed_ = final_ = handed_ = gone_ = false;
   ended_ = execution_.batch() == nullptr;
@@ -261,7 +261,7 @@ Status Request::Release(const Site& site, uint32_t flags) {
         return nrd_batch_request_reschedule(execution_.batch(), index_, error);
       });
       if (!status.ok()) {
-        Fail(status);  // nobody would answer it
+        Fail(status);  // otherwise it would never be answered
       }
       rescheduled_ = true;
     }
@@ -313,7 +313,7 @@ bool Request::Ends() {
   return true;
 }
 
-// Responses without the final flag are a part of an answer, which must not look like a whole one.
+// Responses without the final flag are part of an answer, and must not look complete.
 bool Request::IsUnanswered() const {
   const bool answered = decoupled_ ? final_ : answered_;
   return !answered && !failed_ && !gone_ && record_ != nullptr;

@@ -1,4 +1,4 @@
-// A request as a plug-in sees it, and what becomes of it.
+// A request as a plug-in sees it, and its responses.
 #ifndef NEREID_TRITON_REQUEST_H_
 #define NEREID_TRITON_REQUEST_H_
 
@@ -40,26 +40,26 @@ class Input : public Handle {
   BufferAttributes attributes_;
 };
 
-// Ends when the plug-in has released it, has nothing in hand for it, and sent the final response or
-// gave up every way to send one, which fails the request. Is used again for later requests; those
-// who hold a response factory of an ended one may still ask it.
+// Ends when the plug-in has released it, holds nothing of it, and sent the final response or gave
+// up every way to send one, which fails the request. It is reused for later requests; response
+// factories of an ended request may still ask it.
 class Request : public Handle {
  public:
   static constexpr Kind kKind = Kind::kRequest;
 
   explicit Request(Execution& execution);
 
-  // `index`: in the core's batch, `row`: where its rows begin there. `record`: null for an empty
-  // row, whose responses nobody gets. Without a batch the plug-in may look at it, and no more.
+  // `index`: in the core's batch; `row`: the first of its rows there. `record`: null for an empty
+  // row, whose responses are dropped. Without a batch the plug-in may only look at it.
   void Begin(uint32_t index, const nrd_request* record, int64_t row);
-  // True, once, if the request has ended: for the caller that answers it before its batch is over.
+  // True once, when the request has ended: the caller answers it before its batch is over.
   bool TakeEnded();
-  // Takes it and its responses from the plug-in: they are no handles any more. `why`: the failure
-  // that the request ends with, if it has not ended. `lost`: the plug-in may still read and write
-  // where it was told to.
+  // Result of taking the request and its responses from the plug-in: their handles are closed.
+  // `why`: the failure of a request that has not ended. `lost`: the plug-in may still access its
+  // buffers.
   struct Taken {
     uint32_t handles = 0;
-    bool ended = false;  // it had not before
+    bool ended = false;  // ended by this call
   };
   Taken TakeBack(const Status& why, bool lost);
 
@@ -74,14 +74,14 @@ class Request : public Handle {
 
   [[nodiscard]] uint32_t input_count() const { return input_count_; }
   [[nodiscard]] Input& input(uint32_t index) { return inputs_[index]; }
-  // Null: it has no input of that name.
+  // Null if it has no input of that name.
   [[nodiscard]] Input* FindInput(std::string_view name);
   [[nodiscard]] const std::vector<uint32_t>& wanted() const { return wanted_; }
   [[nodiscard]] bool Wants(uint32_t output) const;
   [[nodiscard]] const std::vector<Parameter>& parameters();
   [[nodiscard]] bool IsCancelled();
 
-  // The trace of a request that is traced, otherwise null.
+  // The trace of a traced request, otherwise null.
   [[nodiscard]] InferenceTrace* trace();
 
   Status State(std::string_view name, int32_t datatype, const int64_t* shape, uint32_t rank,
@@ -91,7 +91,7 @@ class Request : public Handle {
   Status Release(const Site& site, uint32_t flags);
   Status NewResponse(Response** out);
   void DropResponse(Response& response);
-  // Memory for an output: the core's where the response is the only one, else of the response.
+  // Memory for an output: the core's if there is a single response, otherwise the response's.
   Status OutputMemory(Output& output, uint64_t byte_size);
   Status Send(const Site& site, Response& response, uint32_t flags, const Status& error);
   Status SendFlags(const Site& site, uint32_t flags);
@@ -111,11 +111,11 @@ class Request : public Handle {
   Status Deliver(Response& response, bool final) NRD_REQUIRES(mutex_);
   Status DeliverError(const Response& response, const Status& failure) NRD_REQUIRES(mutex_);
   Status Delivered(Status status) NRD_REQUIRES(mutex_);
-  // Somebody waits for an answer, and has neither a whole one nor an error.
+  // A receiver waits for an answer and has neither a whole one nor an error.
   [[nodiscard]] bool IsUnanswered() const NRD_REQUIRES(mutex_);
   void Fail(const Status& status) NRD_REQUIRES(mutex_);
   void EndResponse(Response& response) NRD_REQUIRES(mutex_);
-  // True if the request ends now: the caller tells the execution when the mutex is free.
+  // True if the request ends now: the caller tells the execution after it releases the mutex.
   bool Ends() NRD_REQUIRES(mutex_);
   void Leave(bool ends);
 
@@ -141,7 +141,7 @@ class Request : public Handle {
   bool final_ NRD_GUARDED_BY(mutex_) = false;
   bool ended_ NRD_GUARDED_BY(mutex_) = false;
   bool handed_ NRD_GUARDED_BY(mutex_) = false;  // answered before the batch
-  bool gone_ NRD_GUARDED_BY(mutex_) = false;    // nobody waits for responses any more
+  bool gone_ NRD_GUARDED_BY(mutex_) = false;    // no receiver waits any more
   uint32_t responses_ NRD_GUARDED_BY(mutex_) = 0;
   uint32_t factories_ NRD_GUARDED_BY(mutex_) = 0;
   std::deque<Response> made_ NRD_GUARDED_BY(mutex_);

@@ -1,4 +1,4 @@
-// TRITONBACKEND_Request* and TRITONBACKEND_Input*: what a backend asks of a request.
+// TRITONBACKEND_Request* and TRITONBACKEND_Input*: functions by which a backend reads a request.
 #include "triton/errors.h"
 #include "triton/execution.h"
 #include "triton/request.h"
@@ -44,7 +44,7 @@ TRITONSERVER_Error* Properties(const Site& site, TRITONBACKEND_Input* input, con
   });
 }
 
-// An input has one buffer, or none where it is empty.
+// An input has one buffer, or none if it is empty.
 Status CheckBuffer(const Input& input, uint32_t index) {
   const uint32_t count = input.tensor().byte_size == 0 ? 0 : 1;
   return index < count ? Status()

@@ -1,4 +1,4 @@
-// Handling of the responses that a plug-in makes of a request.
+// The responses that a plug-in makes for a request.
 #include <cstring>
 
 #include "base/tensor.h"
@@ -68,7 +68,7 @@ Status Request::OutputMemory(Output& output, uint64_t byte_size) {
   }
   output.attributes().byte_size = byte_size;
   const MutexLock lock(mutex_);
-  // Responses of a decoupled model may be sent in any order, but the core has room for one.
+  // Responses of a decoupled model may be sent in any order, but the core has memory for one.
   if (byte_size > needed || decoupled_ || responses_ > 1 || answered_ || failed_ ||
       !Wants(output.index())) {
     return output.WriteIntoOwn(byte_size);
@@ -121,7 +121,7 @@ Status Request::GiveParameters(const Response& response) {
 
 Status Request::Deliver(Response& response, bool final) {
   if (gone_ || failed_) {
-    return Status();  // nobody waits for it
+    return Status();  // no receiver waits for it
   }
   for (uint32_t i = 0; i < response.output_count(); ++i) {
     NRD_RETURN_IF_ERROR(GiveOutput(response.output(i)));
@@ -135,7 +135,7 @@ Status Request::Deliver(Response& response, bool final) {
   }));
 }
 
-// Only the final flag ends a decoupled request: an error before it is one of its responses.
+// Only the final flag ends a decoupled request: an earlier error is one of its responses.
 Status Request::DeliverError(const Response& response, const Status& failure) {
   if (gone_ || failed_) {
     return Status();
@@ -149,7 +149,7 @@ Status Request::DeliverError(const Response& response, const Status& failure) {
   }));
 }
 
-// That nobody waits any more is no failure of the plug-in's.
+// A missing receiver is not the plug-in's failure.
 Status Request::Delivered(Status status) {
   if (status.code() == NRD_CANCELLED) {
     gone_ = true;

@@ -12,7 +12,7 @@ namespace nereid::triton {
 
 namespace {
 
-// The bytes that the elements of a shape need, as far as their datatype tells.
+// The bytes that the elements of a shape need; 0 if the datatype has no fixed size.
 Status NeededBytes(TRITONSERVER_DataType datatype, uint32_t rank, const int64_t* shape,
                    uint64_t* needed, std::string_view what) {
   if (datatype != TRITONSERVER_TYPE_BYTES) {

@@ -1,4 +1,4 @@
-// A response that a plug-in makes: its outputs, and what it says with them.
+// A response that a plug-in makes: its outputs and parameters.
 #ifndef NEREID_TRITON_RESPONSE_H_
 #define NEREID_TRITON_RESPONSE_H_
 
@@ -29,16 +29,16 @@ class Output : public Handle {
              uint64_t needed);
   void End();
 
-  // Memory of `byte_size` bytes, once.
+  // Gives memory of `byte_size` bytes, once.
   Status Buffer(uint64_t byte_size, void** out);
 
   [[nodiscard]] const std::string& name() const { return info_->name; }
   [[nodiscard]] uint32_t index() const { return index_; }
   [[nodiscard]] const nrd_tensor& tensor() const { return tensor_; }
-  // Bytes that its shape needs; 0 for BYTES, whose elements tell.
+  // Bytes that its shape needs; 0 for BYTES, whose size depends on the elements.
   [[nodiscard]] uint64_t needed() const { return needed_; }
   [[nodiscard]] BufferAttributes& attributes() { return attributes_; }
-  // The plug-in writes there: in the core's memory, or in a buffer of its own that is copied from.
+  // The plug-in writes to `memory`: the core's, or a buffer of its own that is copied.
   void WriteInto(void* memory) { tensor_.data = memory; }
   Status WriteIntoOwn(uint64_t byte_size);
   [[nodiscard]] bool has_own() const { return tensor_.slab != nullptr; }
@@ -52,7 +52,7 @@ class Output : public Handle {
   BufferAttributes attributes_;
 };
 
-// Belongs to a request, and is used again by it.
+// Belongs to a request, which reuses it.
 class Response : public Handle {
  public:
   static constexpr Kind kKind = Kind::kResponse;
@@ -61,7 +61,7 @@ class Response : public Handle {
 
   void Begin(Owner& owner) { Open(kKind, &owner); }
   void End();
-  // For the one call that ends it; false: another was faster.
+  // True for the one call that ends it; false: another thread was faster.
   bool TakeFromPlugin() { return Close(); }
 
   [[nodiscard]] Request& request() const { return request_; }
@@ -83,7 +83,7 @@ class Response : public Handle {
   ResponseValues parameters_;
 };
 
-// A way to make responses of a request that has been released.
+// Makes responses for a request that has been released.
 class ResponseFactory : public Handle {
  public:
   static constexpr Kind kKind = Kind::kResponseFactory;

@@ -1,4 +1,4 @@
-// TRITONBACKEND_Response*, TRITONBACKEND_Output* and TRITONBACKEND_State*: what a backend answers.
+// TRITONBACKEND_Response*, TRITONBACKEND_Output* and TRITONBACKEND_State*: a backend's answers.
 #include <memory>
 
 #include "triton/errors.h"

@@ -67,8 +67,8 @@ Status SequenceState::Update() {
 
 namespace {
 
-// The request's state from now on: the one that the backend made, or the one before. Null data: it
-// is the state of a row without a request.
+// The request's new state: the one that the backend made, or the old one. Null data: the state of a
+// row without a request.
 nrd_tensor StateOf(Request& request, size_t index, const std::string& input) {
   if (request.record() == nullptr) {
     return {};
@@ -136,7 +136,7 @@ Status WriteOfBatch(nrd_batch* batch, uint32_t output, const std::string& name,
       std::memset(to, 0, empty_bytes);
       to += empty_bytes;
     } else {
-      std::memmove(to, state.data, state.byte_size);  // it may be its own place
+      std::memmove(to, state.data, state.byte_size);  // source and target may be the same
       to += state.byte_size;
     }
   }

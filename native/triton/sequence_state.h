@@ -1,4 +1,4 @@
-// A state of a sequence that a backend makes anew: behind TRITONBACKEND_State.
+// A sequence's new state that a backend makes: behind TRITONBACKEND_State.
 #ifndef NEREID_TRITON_SEQUENCE_STATE_H_
 #define NEREID_TRITON_SEQUENCE_STATE_H_
 
@@ -14,7 +14,7 @@
 namespace nereid::triton {
 
 // Belongs to a request. The backend's bytes stay here until the batch ends, since they count only
-// if the backend updates the state, and the core wants the states of all requests at once.
+// if the backend updates the state, and the core takes the states of all requests at once.
 class SequenceState : public Handle {
  public:
   static constexpr Kind kKind = Kind::kState;
@@ -22,12 +22,12 @@ class SequenceState : public Handle {
   SequenceState() = default;
   ~SequenceState() { End(); }
 
-  // `place` is the state before where the new one is to be written over it, else without `data`.
+  // `place` is the old state if the new one may overwrite it, otherwise without `data`.
   void Begin(int32_t datatype, const int64_t* shape, uint32_t rank, bool pinned,
              const nrd_tensor& place);
   void End();
 
-  // Memory for `byte_size` bytes: the same again for the same size.
+  // Memory for `byte_size` bytes: the same memory again for the same size.
   Status Buffer(uint64_t byte_size, void** out);
   Status Update();
 
@@ -37,15 +37,15 @@ class SequenceState : public Handle {
 
  private:
   nrd_tensor place_{};
-  nrd_tensor tensor_{};  // its slab is this object's; without one it is in its place
+  nrd_tensor tensor_{};  // its slab is this object's; without one it uses the old state's place
   bool updated_ = false;
   BufferAttributes attributes_;
 };
 
 class Request;
 
-// Gives the core what `requests` made of the states of their sequences; a state that nobody updated
-// is given as it was.
+// Gives the core the new states of the requests' sequences; a state that was not updated stays as
+// it was.
 Status WriteStates(nrd_batch* batch, const ModelTensors& tensors,
                    std::span<Request* const> requests);
 

@@ -1,4 +1,4 @@
-// TRITONSERVER_Server*: what plug-ins ask of the server that they run in. The control plane
+// TRITONSERVER_Server*: functions by which plug-ins ask about their server. The control plane
 // answers.
 #include <string>
 #include <vector>
@@ -34,7 +34,7 @@ TRITONSERVER_Error* ServeAll(const Site& site, const TRITONSERVER_Server* server
   });
 }
 
-// The same where it names a model, too.
+// The same for functions that name a model, too.
 template <typename Body>
 TRITONSERVER_Error* ServeModel(const Site& site, const TRITONSERVER_Server* server,
                                const char* model, Body&& body) {
@@ -95,7 +95,7 @@ TRITONSERVER_Error* TRITONSERVER_ServerIsReady(TRITONSERVER_Server* server, bool
   });
 }
 
-// A model that nobody knows is not ready, which is no error.
+// An unknown model is not ready, which is no error.
 TRITONSERVER_Error* TRITONSERVER_ServerModelIsReady(TRITONSERVER_Server* server, const char* model,
                                                     const int64_t version, bool* ready) {
   return ServeModel(NRT_SITE, server, model, [&]() -> Status {
@@ -157,7 +157,7 @@ TRITONSERVER_Error* TRITONSERVER_ServerModelMetadata(TRITONSERVER_Server* server
                     [&] { return DocumentMessage(NRT_MODEL_METADATA, model, version, metadata); });
 }
 
-// An empty name asks for all models.
+// An empty name means all models.
 TRITONSERVER_Error* TRITONSERVER_ServerModelStatistics(TRITONSERVER_Server* server,
                                                        const char* model, const int64_t version,
                                                        TRITONSERVER_Message** statistics) {

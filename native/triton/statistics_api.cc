@@ -1,4 +1,4 @@
-// TRITONBACKEND_ModelInstanceReport*: what a backend says about the time that it took.
+// TRITONBACKEND_ModelInstanceReport*: functions by which a backend reports its times.
 #include "triton/errors.h"
 #include "triton/execution.h"
 #include "triton/instance.h"
@@ -7,8 +7,8 @@
 
 namespace nereid::triton {
 
-// Statistics of a response of a decoupled model. The core's statistics are about requests and
-// batches, so these are checked and dropped.
+// Statistics of a decoupled model's response. The core keeps statistics of requests and batches, so
+// these are checked and dropped.
 class ResponseStatistics : public Handle {
  public:
   static constexpr Kind kKind = Kind::kResponseStatistics;

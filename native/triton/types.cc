@@ -1,4 +1,4 @@
-// Functions by which plug-ins ask about types and versions, and log.
+// Functions by which plug-ins ask about types and versions, and write to the log.
 #include "base/tensor.h"
 #include "triton/core/tritonbackend.h"
 #include "triton/errors.h"
@@ -91,7 +91,7 @@ bool TRITONSERVER_LogIsEnabled(TRITONSERVER_LogLevel level) {
 
 TRITONSERVER_Error* TRITONSERVER_LogMessage(TRITONSERVER_LogLevel level, const char* file,
                                             const int line, const char* message) {
-  // Plug-ins ask for what nobody wants, several times a request.
+  // Plug-ins log at unused levels several times a request.
   if (!nereid::triton::LogsLevel(ToLogLevel(level))) [[likely]] {
     return nullptr;
   }

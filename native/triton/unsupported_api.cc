@@ -1,5 +1,5 @@
-// Functions that Triton publishes for programs that start a server of their own, and a few more
-// that no plug-in needs: a library that names them can be loaded, and they fail when called.
+// Functions that Triton publishes for programs that embed a server, and a few more that no plug-in
+// needs: a library that names them can be loaded, and the functions fail when called.
 #include "triton/core/tritonserver.h"
 #include "triton/errors.h"
 

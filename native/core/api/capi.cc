@@ -1,4 +1,4 @@
-// The C ABI: checks what comes in, keeps exceptions in, and calls the classes that do the work.
+// The C ABI: checks arguments, turns exceptions into errors, and calls the core's classes.
 #include <memory>
 #include <span>
 #include <utility>
@@ -26,7 +26,7 @@ using nereid::Status;
 Model* From(nrd_model* model) { return reinterpret_cast<Model*>(model); }
 ModelSource* From(nrd_source* source) { return reinterpret_cast<ModelSource*>(source); }
 
-// The handle is gone afterwards; NULL stays null.
+// Takes the object out of a handle, which is gone afterwards; NULL stays null.
 std::unique_ptr<ModelSource> Take(nrd_source* source) {
   if (source != nullptr) {
     From(source)->runtime().CountSource(-1);

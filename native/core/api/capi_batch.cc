@@ -1,4 +1,4 @@
-// The C ABI's part for backends: what they call for a batch that they execute.
+// The C ABI's part for backends: the functions about a batch that they execute.
 #include "base/guarded.h"
 #include "base/tensor.h"
 #include "core/batch/batch_execution.h"

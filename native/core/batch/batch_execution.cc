@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kOutOfMemory[] = "the process is out of memory";
 
-// A backend may return none of the codes that there are.
+// The code of a backend's failure; an unknown one becomes INTERNAL.
 int32_t FailureCode(int32_t code) {
   return code > NRD_OK && code <= NRD_UNAVAILABLE ? code : static_cast<int32_t>(NRD_INTERNAL);
 }
@@ -55,7 +55,7 @@ int32_t BatchExecution::Start(const nrd_backend& backend, void* instance,
     }
     executed_ = true;
     return Execute(backend, instance);
-  } catch (const std::exception&) {  // only memory, for a message, can be missing here
+  } catch (const std::exception&) {  // only memory for a message can be lacking here
     WriteError(&error_, NRD_RESOURCE_EXHAUSTED, kOutOfMemory);
     return NRD_RESOURCE_EXHAUSTED;
   }
@@ -122,7 +122,7 @@ void BatchExecution::Finish(int32_t code, std::string_view message) {
   }
 }
 
-// A sequence goes on when its request is answered, for which the whole batch's states are needed.
+// Not for sequences: one goes on at its request's answer, which needs the states of the batch.
 int32_t BatchExecution::FinishRequest(uint32_t request_index) {
   if (detached_ == nullptr || sequences_ || config_.preserve_ordering) {
     return NRD_FAILED_PRECONDITION;
@@ -198,7 +198,7 @@ Status BatchExecution::Gather(bool backend_gathers) {
 }
 
 int32_t BatchExecution::Execute(const nrd_backend& backend, void* instance) {
-  // A backend in C++ that lets an exception out breaks its contract; only its batch pays for that.
+  // A backend in C++ that throws breaks its contract; that fails its batch only.
   Status status;
   try {
     return backend.execute(instance, &batch_, &error_);
@@ -239,7 +239,7 @@ Status BatchExecution::ForwardInput(uint32_t index, uint32_t input_index) {
   const nrd_tensor& input = batch_.inputs[input_index];
   nrd_tensor* const output = &outputs[index];
   const int64_t rows = outputs_.WholeRows(index, rows_);
-  // Copies for the sake of their shape do not hold the reference; the request does.
+  // Tensors that were copied to change their shape hold no reference; the request does.
   void* const slab = requests_.size() == 1 && input_index < config_.visible_inputs &&
                              !HasEmptyRows(config_, rows_, 1)
                          ? requests_.front()->record.inputs[input_index].slab

@@ -22,39 +22,39 @@ namespace nereid {
 
 class DetachedBatch;
 
-// Belongs to one instance and is used by whoever runs it, one at a time; its vectors keep their
-// memory, so an execution allocates buffers from the pool and nothing else.
+// Belongs to one instance and is used by one thread at a time; its vectors keep their memory, so an
+// execution allocates buffers from the pool and nothing else.
 //
-// BatchInputs puts together what the backend gets, BatchOutputs hands out what it makes, and
-// BatchSequences has the part of both that stays with sequences.
+// BatchInputs gathers the backend's inputs, BatchOutputs distributes its outputs, and
+// BatchSequences handles the states of sequences.
 class BatchExecution {
  public:
-  // `detached`: what it is a part of when its backend may keep it; null: it may not.
+  // `detached`: contains this, if its backend may keep the batch; null: it may not.
   BatchExecution(const ModelConfig& config, BufferPool& pool, PoolAccount* account,
                  DetachedBatch* detached = nullptr);
   BatchExecution(const BatchExecution&) = delete;
   BatchExecution& operator=(const BatchExecution&) = delete;
 
-  // Executes `requests`, which fit together. Never throws: what goes wrong fails the requests. On
-  // return each one has its status, outputs or error,
-  // executed_batch_size and the compute times. Returns the moment at which all was done. Without a
-  // responder the responses that it would get are dropped.
+  // Executes `requests`, which fit together. Never throws: failures fail the requests. On return
+  // each one has its status, outputs or error, executed_batch_size and the compute times. Returns
+  // the moment at which all was done. Without a responder the responses that it would get are
+  // dropped.
   int64_t Run(const nrd_backend& backend, void* instance, std::span<Request* const> requests,
               int64_t start_ns, const Responder* responder) {
     return End(Start(backend, instance, requests, start_ns, responder), error_);
   }
 
-  // The two halves of Run. Start returns what execute returned, or would have, and leaves its
-  // message in error(). With NRD_PENDING the batch is the backend's, which says what End is told.
+  // The two halves of Run. Start returns execute's status, or one in its place, and leaves the
+  // message in error(). With NRD_PENDING the backend has the batch, and gives End's status.
   int32_t Start(const nrd_backend& backend, void* instance, std::span<Request* const> requests,
                 int64_t start_ns, const Responder* responder);
   [[nodiscard]] const nrd_error& error() const { return error_; }
   int64_t End(int32_t code, const nrd_error& error);
-  // From here on it has no requests that a backend could name.
+  // Drops the requests, so that a backend can name none from here on.
   void Forget();
 
-  // For the backend, while it executes; those of a request from several threads, each for a request
-  // of its own.
+  // The backend calls these while it executes; those about a request from several threads, each for
+  // another request.
   static BatchExecution* From(nrd_batch* batch) { return reinterpret_cast<BatchExecution*>(batch); }
   Status Output(uint32_t index, const nrd_tensor& wanted, void** data_out);
   Status ForwardInput(uint32_t index, uint32_t input_index);
@@ -71,10 +71,10 @@ class BatchExecution {
   void Finish(int32_t code, std::string_view message);
   int32_t FinishRequest(uint32_t request_index);
 
-  // For the batch that it is a part of: takes a request out of it that is answered before the
-  // others, and makes its answer whole. Null: there is none of that number, or not any more.
+  // For DetachedBatch: takes out a request that is answered before the others, and completes its
+  // answer. Null: the number is unknown, or the request was taken before.
   Request* TakeRequest(uint32_t request_index);
-  // Closes up behind those that were taken.
+  // Closes the gaps of requests that were taken.
   void ForgetTaken();
 
   [[nodiscard]] int64_t rows() const { return rows_; }
@@ -101,7 +101,7 @@ class BatchExecution {
   DetachedBatch* const detached_;
   BatchInputs inputs_;
   BatchOutputs outputs_;
-  std::optional<BatchSequences> sequences_;  // of a model with sequences
+  std::optional<BatchSequences> sequences_;  // only for a model with sequences
   const Responder* responder_ = nullptr;
   std::vector<Request*> requests_;
   std::vector<const nrd_request*> records_;
@@ -110,7 +110,7 @@ class BatchExecution {
   bool executed_ = false;
   int64_t start_ns_ = 0;
   int64_t gathered_ns_ = 0;
-  // The backend says that it computed then; 0: it says nothing.
+  // The time of computing that the backend reported; 0: none.
   int64_t computed_start_ns_ = 0;
   int64_t computed_end_ns_ = 0;
   uint64_t compute_input_ns_ = 0;

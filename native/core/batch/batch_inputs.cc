@@ -36,7 +36,7 @@ Status BatchInputs::Make(std::span<Request* const> requests, int64_t rows,
   return sequences == nullptr ? Status() : sequences->Make(requests, rows, made_);
 }
 
-// Makes copies of a request's inputs that differ in shape only, and hold no references.
+// Copies a request's input descriptions with other shapes; the copies hold no references.
 Status BatchInputs::Describe(std::span<Request* const> requests) {
   const nrd_tensor* const own = requests.front()->record.inputs;
   for (uint32_t i = 0; i < config_.visible_inputs; ++i) {
@@ -98,7 +98,7 @@ void BatchInputs::CopyRows(uint32_t index, std::span<Request* const> requests,
   }
 }
 
-// Gives an input of the batch, which has the clients' shape, that which the backend sees.
+// Changes an input of the batch from the clients' shape to the backend's.
 Status BatchInputs::ToBackend(uint32_t index, std::span<Request* const> requests,
                               nrd_tensor* input) const {
   const TensorSpec& spec = config_.inputs[index];

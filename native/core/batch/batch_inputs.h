@@ -16,23 +16,22 @@
 
 namespace nereid {
 
-// Only a model whose sequences have rows of their own has such.
+// True if the batch has empty rows, as only models whose sequences have fixed rows do.
 inline bool HasEmptyRows(const ModelConfig& config, int64_t rows, size_t requests) {
   return config.sequences && static_cast<size_t>(rows) != requests;
 }
 
-// Belongs to the BatchExecution of one instance. A request that is alone in its batch has its own
-// inputs passed on; several are copied once into a buffer of the batch for each input. If the
-// configuration has a reshape, they have the backend's shape. Inputs that requests do not have are
-// made behind the others.
+// Belongs to the BatchExecution of one instance. Inputs of a single request are passed on; those of
+// several requests are copied once into one buffer of the batch for each input. A reshape of the
+// configuration is applied. Hidden inputs, which requests do not bring, follow the others.
 class BatchInputs {
  public:
-  // `account`: whom the bytes are counted for. All outlive this.
+  // `account`: counts the bytes. All outlive this.
   BatchInputs(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
 
-  // Puts together the inputs of `requests`, which have so many rows, and points `seen_out` at them.
-  // `sequences`: a sequence model's, else null. The inputs made hold the references to their
-  // buffers until Drop, also when this fails.
+  // Gathers the inputs of `requests`, which have so many rows, and points `seen_out` at them.
+  // `sequences`: null without sequences. The made inputs hold the references to their buffers until
+  // Drop, also when this fails.
   Status Gather(std::span<Request* const> requests, int64_t rows, SequenceTensors* sequences,
                 const nrd_tensor** seen_out) {
     if (requests.size() == 1 && !config_.reshapes_inputs && !config_.core_gathers) {
@@ -42,14 +41,14 @@ class BatchInputs {
     return Make(requests, rows, sequences, seen_out);
   }
 
-  // For a batch of so many requests, when it is answered.
+  // Drops the references of a batch of so many requests, when it is answered.
   void Drop(size_t requests) {
     if (requests > 1 || config_.core_gathers) {
       DropTensors(made_.data(), static_cast<uint32_t>(made_.size()));
     }
   }
 
-  // The inputs that are made; none for a batch whose own are passed on.
+  // The inputs that were made; none if the request's own are passed on.
   [[nodiscard]] std::span<const nrd_tensor> made() const { return made_; }
   [[nodiscard]] size_t size() const { return made_.size(); }
 

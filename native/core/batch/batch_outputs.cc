@@ -83,7 +83,8 @@ void BatchOutputs::HandOut(std::span<Request* const> requests, int64_t rows) {
           continue;  // DecoupledResponses::CheckLast decides
         }
         own = maker_.Missing(i);
-      } else if (own.ok() && part.slab != whole_[i].slab) {  // the backend made it by itself
+      } else if (own.ok() && part.slab != whole_[i].slab) {  // the backend made it for this request
+                                                             // alone
         own = maker_.CheckBytes(i, part);
       }
       if (!own.ok()) {

@@ -1,4 +1,4 @@
-// The outputs of a batch, and what of them each request gets.
+// The outputs of a batch, and their distribution to its requests.
 #ifndef NEREID_CORE_BATCH_BATCH_OUTPUTS_H_
 #define NEREID_CORE_BATCH_BATCH_OUTPUTS_H_
 
@@ -16,15 +16,15 @@
 
 namespace nereid {
 
-// Belongs to the BatchExecution of one instance. The outputs of a request are slices of those of
-// the batch, which live until the last of them is dropped, or what the backend made for it alone.
-// They have the clients' shape. Outputs that requests do not have are behind the others.
+// Belongs to the BatchExecution of one instance. A request's outputs are slices of the batch's,
+// whose memory lives until the last slice is dropped, or tensors that the backend made for it
+// alone. They have the clients' shape. Hidden outputs follow the others.
 class BatchOutputs {
  public:
-  // `account`: whom the bytes are counted for. All outlive this.
+  // `account`: counts the bytes. All outlive this.
   BatchOutputs(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
 
-  // None is made, and only what every batch needs is selected.
+  // Begins a batch: no output is made, and only those that every batch needs are selected.
   void Begin() {
     for (nrd_tensor& output : whole_) {
       output = nrd_tensor{};
@@ -49,9 +49,9 @@ class BatchOutputs {
 
   // Points the outputs of the requests at their rows of the batch's, and fails those that lack one.
   void HandOut(std::span<Request* const> requests, int64_t rows);
-  // The same for a request whose backend made all of its outputs by themselves.
+  // Checks the outputs of a request for which the backend made each by itself.
   void CheckOwn(Request& request) const;
-  // A request keeps what it asked for, and nothing when it failed.
+  // Drops outputs that the request did not ask for, and all if it failed.
   static void Finish(Request& request) {
     nrd_request& record = request.record;
     for (uint32_t i = 0; i < record.output_count; ++i) {

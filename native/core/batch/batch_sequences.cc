@@ -27,7 +27,7 @@ Status BatchSequences::Give(uint32_t index, const Request& request, uint32_t sta
   return backend_states_->Give(index, state, described);
 }
 
-// A state that a failed request made for its sequence is not kept.
+// The state of a failed request is not kept.
 void BatchSequences::Keep(std::span<Request* const> requests, int64_t rows,
                           std::span<const nrd_tensor> outputs) {
   for (const StateSpec& state : tensors_.states()) {

@@ -15,24 +15,24 @@
 
 namespace nereid {
 
-// Belongs to the BatchExecution of one instance of a model with sequences. Their states are in
-// tensors of the batch, or in memory of the backend's own.
+// Belongs to the BatchExecution of one instance of a model with sequences. The sequences' states
+// are in tensors of the batch, or in the backend's own memory.
 class BatchSequences {
  public:
-  // `maker`: of the batch's outputs. All outlive this.
+  // `maker`: makes the batch's outputs. All outlive this.
   BatchSequences(const ModelConfig& config, BufferPool& pool, PoolAccount* account,
                  const OutputMaker& maker);
 
   // Selects those of the batch's outputs that are states.
   void Select(std::span<nrd_tensor> outputs) const;
 
-  // Takes the state, in the backend's own memory, that request `index` of the batch leaves.
+  // Takes the new state, in the backend's own memory, from request `index` of the batch.
   Status Give(uint32_t index, const Request& request, uint32_t state, const nrd_tensor& made);
 
-  // The sequences keep what was made of their states; a request whose sequence cannot, fails.
+  // Stores the new states of the sequences; a request whose state cannot be stored fails.
   void Keep(std::span<Request* const> requests, int64_t rows, std::span<const nrd_tensor> outputs);
-  // When it is known how each request ended: one that failed is not executed again, and what no
-  // sequence keeps goes back.
+  // Called when each request's result is known: failed requests are not executed again, and states
+  // that no sequence keeps go back to the backend.
   void End(std::span<Request* const> requests);
 
   [[nodiscard]] SequenceTensors& tensors() { return tensors_; }
@@ -42,7 +42,7 @@ class BatchSequences {
  private:
   const OutputMaker& maker_;
   SequenceTensors tensors_;
-  std::optional<BackendStates> backend_states_;  // where the backend has their states
+  std::optional<BackendStates> backend_states_;  // if states are in the backend's memory
 };
 
 }  // namespace nereid

@@ -14,8 +14,8 @@ bool IsItemShape(int32_t kind) {
   return kind == NRD_COMBINE_ITEM_SHAPE || kind == NRD_COMBINE_ITEM_SHAPE_FLATTEN;
 }
 
-// The dims that a combined input must have. Its first dimension, which is not the number of rows,
-// stands in the place of the batch dimension; without one it is free.
+// The dims that a combined input must have. Its first dimension, in place of the batch dimension,
+// is not the number of rows; without batching it is free.
 std::vector<int64_t> ExpectedDims(const ModelConfig& config, const nrd_combined_input& combined) {
   if (combined.kind == NRD_COMBINE_ITEM_SHAPE) {
     return {static_cast<int64_t>(config.inputs[combined.source].BackendDims().size())};
@@ -62,7 +62,7 @@ Status CheckCombined(const ModelConfig& config, const nrd_combined_input& combin
   return Status();
 }
 
-// Sizes, one after another, as elements of a tensor.
+// Writes sizes, one after another, as elements of a tensor.
 class SizeWriter {
  public:
   explicit SizeWriter(const nrd_tensor& tensor)
@@ -90,7 +90,7 @@ class SizeWriter {
   int64_t largest_ = 0;
 };
 
-// Elements of the source in one request; the shape was checked when that came.
+// The elements of the source in one request, whose shape was checked on arrival.
 int64_t Elements(const nrd_tensor& source) {
   uint64_t count = 0;
   static_cast<void>(ElementCount(source.rank, source.shape, &count));
@@ -119,7 +119,7 @@ void PutCounts(std::span<Request* const> requests, const nrd_combined_input& com
   }
 }
 
-// The shapes are those that the backend would see of each row.
+// Writes the shape of each row as the backend sees it.
 void PutShapes(std::span<Request* const> requests, const TensorSpec& spec, uint32_t source,
                SizeWriter* writer) {
   for (const Request* request : requests) {

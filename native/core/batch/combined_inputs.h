@@ -1,4 +1,4 @@
-// Hidden inputs that say of the requests of a batch how large an input of each is.
+// Hidden inputs that tell the size of an input of each request in a batch.
 #ifndef NEREID_CORE_BATCH_COMBINED_INPUTS_H_
 #define NEREID_CORE_BATCH_COMBINED_INPUTS_H_
 
@@ -15,15 +15,15 @@ namespace nereid {
 // Reads the options' combined inputs, after the tensors, and checks that each can be made.
 Status ReadCombinedInputs(const nrd_model_options& options, ModelConfig* config);
 
-// Has no state beside what it was given, all of which outlives it.
+// Makes the combined inputs. It has only references, to objects that outlive it.
 class CombinedInputs {
  public:
-  // `account`: whom the bytes are counted for.
+  // `account`: counts the bytes.
   CombinedInputs(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
       : config_(config), pool_(pool), account_(account) {}
 
-  // Makes all of them for a batch of these requests. `inputs` has the batch's inputs, where a
-  // tensor that is made holds the reference to its buffer, also when a later one fails.
+  // Makes all combined inputs for a batch of these requests. Each made tensor in `inputs` holds the
+  // reference to its buffer, even when a later one fails.
   Status Make(std::span<Request* const> requests, std::span<nrd_tensor> inputs) const;
 
  private:

@@ -22,7 +22,7 @@ void DetachedBatch::Open() {
   early_rows = 0;
 }
 
-// A backend that finished the batch has said how it ended, whatever execute returns.
+// If the backend has finished the batch, its status counts and not execute's.
 bool DetachedBatch::IsOver(int32_t code, bool attended) {
   const MutexLock lock(mutex_);
   if (code != NRD_PENDING && open_) {
@@ -87,8 +87,8 @@ void DetachedBatches::Make() {
   unused_.push_back(all_.back().get());
 }
 
-// Takes the one that was used longest ago, so that a backend that finishes a batch twice finishes
-// none of another's.
+// Takes the batch unused for longest, so that finishing a batch twice does not hit a later use of
+// it.
 DetachedBatch& DetachedBatches::Begin(std::vector<Request*>* requests, uint64_t ticket,
                                       int64_t start_ns) {
   DetachedBatch* batch = nullptr;
@@ -97,7 +97,7 @@ DetachedBatch& DetachedBatches::Begin(std::vector<Request*>* requests, uint64_t 
     while (unused_.empty()) {
       try {
         Make();
-      } catch (const std::exception&) {  // only memory can be missing
+      } catch (const std::exception&) {  // only memory can be lacking
         returned_.Wait(mutex_);
       }
     }

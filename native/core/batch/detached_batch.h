@@ -16,17 +16,17 @@ namespace nereid {
 
 class Instance;
 
-// A batch of a backend that may keep it when execute returns. The thread that comes last ends it:
-// the thread of the instance, on which execute returns, or the one on which the backend finishes
-// it. It is used again for later batches of the instance, and knows when it is not in use.
+// A batch of a backend that may keep it when execute returns. Of the instance's thread, when
+// execute returns, and the thread on which the backend finishes the batch, the later one ends it.
+// The object is reused for later batches of the instance, and knows when it is not in use.
 class DetachedBatch {
  public:
   class Owner {
    public:
-    // The backend has finished a batch that it kept. Called on its thread, without a lock; gives
-    // the batch back in the end.
+    // Called when the backend has finished a batch that it kept, on its thread, without a lock;
+    // gives the batch back at the end.
     virtual void EndDetached(DetachedBatch& batch) = 0;
-    // One of its requests is answered before the others, likewise.
+    // Called likewise when one request is answered before the others.
     virtual void AnswerEarly(DetachedBatch& batch, Request& request) = 0;
 
    protected:
@@ -38,18 +38,18 @@ class DetachedBatch {
   DetachedBatch(const DetachedBatch&) = delete;
   DetachedBatch& operator=(const DetachedBatch&) = delete;
 
-  // On the thread of the instance: before and after execute, which returned `code`. IsOver is true
-  // when this thread has to end the batch; false: another one does, or did already. With
-  // `attended` it waits, and is true.
+  // The instance's thread calls these: Open before execute and IsOver after it returned `code`.
+  // IsOver is true if this thread has to end the batch; false: another one does, or did. With
+  // `attended` it waits for the backend and returns true.
   void Open() NRD_EXCLUDES(mutex_);
   bool IsOver(int32_t code, bool attended) NRD_EXCLUDES(mutex_);
 
-  // On any thread: see nrd_batch_finish. Nothing happens when the batch is not the backend's.
+  // Any thread may call; see nrd_batch_finish. Does nothing if the backend does not have the batch.
   void Finish(int32_t code, std::string_view message) NRD_EXCLUDES(mutex_);
   int32_t FinishRequest(uint32_t request_index) NRD_EXCLUDES(mutex_);
 
-  // For who ends it: answers the requests, and returns when that was done. From here on a backend
-  // that names one of them finds none.
+  // Called by the thread that ends the batch: answers the requests and returns the time of that.
+  // Afterwards a backend can name none of them.
   int64_t End() {
     if (shortened_) [[unlikely]] {
       execution.ForgetTaken();
@@ -64,41 +64,41 @@ class DetachedBatch {
 
   BatchExecution execution;
   std::vector<Request*> requests;
-  uint64_t ticket = 0;  // its place in the order of answers, with preserve_ordering
+  uint64_t ticket = 0;  // the batch's place in the order of answers, with preserve_ordering
   int64_t start_ns = 0;
-  uint64_t early_rows = 0;  // of requests that succeeded before the others
+  uint64_t early_rows = 0;  // rows of requests that succeeded before the others
 
  private:
   Instance& instance_;
   Owner& owner_;
-  // The status of execute: the closer of the batch writes it, the thread that ends it reads it.
+  // The status of the batch, written by the thread that closes it, read by the one that ends it.
   int32_t code_ = NRD_OK;
   nrd_error error_{};
 
-  bool shortened_ = false;  // there are requests that were answered before the others
+  bool shortened_ = false;  // some requests were answered before the others
 
   Mutex mutex_;
   Condition finished_;
-  bool open_ NRD_GUARDED_BY(mutex_) = false;  // it is the backend's
-  bool kept_ NRD_GUARDED_BY(mutex_) = false;  // execute has returned, and nobody waits
+  bool open_ NRD_GUARDED_BY(mutex_) = false;  // the backend has the batch
+  bool kept_ NRD_GUARDED_BY(mutex_) = false;  // execute has returned, and no thread waits
 };
 
 // The batches of one instance: as many as were ever in flight at once.
 class DetachedBatches {
  public:
-  // Makes the first one.
+  // Makes the first batch.
   DetachedBatches(Instance& instance, DetachedBatch::Owner& owner, const ModelConfig& config,
                   BufferPool& pool, PoolAccount* account);
   DetachedBatches(const DetachedBatches&) = delete;
   DetachedBatches& operator=(const DetachedBatches&) = delete;
 
-  // One that is open and has the requests, for which the caller gets an empty vector with as much
-  // room. Waits for one that is in flight when memory is missing for another.
+  // Returns an open batch with the requests, in exchange for an empty vector with as much room. If
+  // memory for another batch is lacking, waits for one in flight.
   DetachedBatch& Begin(std::vector<Request*>* requests, uint64_t ticket, int64_t start_ns)
       NRD_EXCLUDES(mutex_);
-  // The last that is done with it.
+  // Called by the last user of a batch.
   void GiveBack(DetachedBatch& batch) NRD_EXCLUDES(mutex_);
-  // Returns when none is in flight.
+  // Returns when no batch is in flight.
   void AwaitAll() NRD_EXCLUDES(mutex_);
 
  private:

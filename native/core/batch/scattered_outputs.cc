@@ -41,7 +41,7 @@ Status CheckScattered(const ModelConfig& config, const nrd_scattered_output& sca
   return Status();
 }
 
-// The shape of the request's part: what is free in the output has the source's size.
+// Writes the shape of the request's part: free dimensions of the output get the source's sizes.
 void DescribePart(const ModelConfig& config, const Request& request, const TensorSpec& spec,
                   nrd_tensor* part) {
   const uint32_t offset = config.batched() ? 1 : 0;
@@ -92,7 +92,7 @@ Status SliceByShape(const ModelConfig& config, const nrd_tensor& whole, Request&
   *byte_offset += part.byte_size;
   nrd_tensor& output = request.record.outputs[index];
   if (!IsSelected(output) || output.data != nullptr) {
-    return Status();  // not wanted, or made for it alone
+    return Status();  // not wanted, or made for this request alone
   }
   ToClientShape(spec, config.batched(), &part);
   part.data = const_cast<char*>(begin);

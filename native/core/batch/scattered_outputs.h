@@ -1,4 +1,4 @@
-// Outputs that are elements of all requests one after another, shared out by the shapes of an
+// Outputs with the elements of all requests one after another, distributed by the shapes of an
 // input.
 #ifndef NEREID_CORE_BATCH_SCATTERED_OUTPUTS_H_
 #define NEREID_CORE_BATCH_SCATTERED_OUTPUTS_H_
@@ -11,11 +11,11 @@
 
 namespace nereid {
 
-// Reads the options' scattered outputs, after the tensors, and checks that each can be shared out.
+// Reads the options' scattered outputs, after the tensors, and checks that each can be distributed.
 Status ReadScatteredOutputs(const nrd_model_options& options, ModelConfig* config);
 
-// Points output `index` of the request, if it wants that and has none, at its elements of `whole`,
-// which it then holds a reference to. `byte_offset` is where they start; it is moved to their end.
+// Points output `index` of the request, if it is wanted and not made yet, at its elements of
+// `whole`, with a reference to that. They begin at `byte_offset`, which is moved to their end.
 Status SliceByShape(const ModelConfig& config, const nrd_tensor& whole, Request& request,
                     uint32_t index, uint64_t* byte_offset);
 

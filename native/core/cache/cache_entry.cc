@@ -10,13 +10,13 @@
 namespace nereid {
 namespace {
 
-// Raised when the bytes change their meaning.
+// Changed whenever the format changes.
 constexpr uint64_t kFormat = 0x3145'4843'4144'524E;  // "NRDACHE1"
 
 struct Head {
   uint64_t format;
   CacheKey key;
-  uint64_t check[2];  // of everything behind the head
+  uint64_t check[2];  // hash of everything behind the head
 };
 
 struct OutputHead {
@@ -25,10 +25,10 @@ struct OutputHead {
   uint32_t rank;
   uint32_t name_size;
   uint32_t is_there;
-  // Its sizes, as many as its rank, and its name follow.
+  // The sizes, as many as the rank, and the name follow.
 };
 
-// Finds bytes that were changed by accident; whoever changes them on purpose can do what he wants.
+// Computes a hash that detects accidental changes, not deliberate ones.
 void Check(const uint8_t* data, uint64_t byte_size, uint64_t* check_out) {
   static constexpr HashKeys kKeys{{0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
                                    0xD6E8FEB86659FD93, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9,
@@ -57,7 +57,7 @@ class Writer {
 class Reader {
  public:
   explicit Reader(std::span<const uint8_t> rest) : rest_(rest) {}
-  // Null: there are not as many.
+  // Takes bytes; null: fewer are left.
   const uint8_t* Take(uint64_t byte_size) {
     if (byte_size > rest_.size()) {
       return nullptr;
@@ -79,8 +79,8 @@ class Reader {
   std::span<const uint8_t> rest_;
 };
 
-// Reads an output of an entry; false if it is not what the model has. The output is selected when
-// it is there, and has no memory.
+// Reads an output of an entry; false if it is not what the model has. If the output is there, it is
+// selected, without memory.
 bool ReadOutput(const TensorSpec& spec, bool wanted, Reader* reader, nrd_tensor* output) {
   OutputHead head;
   if (!reader->Read(&head, sizeof(head)) || head.rank > NRD_MAX_RANK ||
@@ -181,7 +181,7 @@ bool ReadCacheEntry(std::span<const uint8_t> entry, const CacheKey& key,
     if (data == nullptr || !IsValid(output, data)) {
       return false;
     }
-    output.data = const_cast<uint8_t*>(data);  // the entry's, until it is copied below
+    output.data = const_cast<uint8_t*>(data);  // the entry's memory, until it is copied below
     slab_size += AlignUp(output.byte_size);
   }
   void* slab = nullptr;

@@ -21,9 +21,9 @@ uint64_t CacheEntrySize(std::span<const TensorSpec> specs, const nrd_request& re
 void WriteCacheEntry(const CacheKey& key, std::span<const TensorSpec> specs,
                      const nrd_request& request, std::span<uint8_t> entry);
 
-// Fills the outputs of the request with one buffer that they share. False, and nothing happens:
-// the bytes are no entry for this key and these outputs, an output that is wanted is not there, or
-// the pool is exhausted.
+// Fills the outputs of the request with one buffer that they share. False, without any effect: the
+// bytes are no entry for this key and these outputs, a wanted output is missing, or the pool is
+// exhausted.
 bool ReadCacheEntry(std::span<const uint8_t> entry, const CacheKey& key,
                     std::span<const TensorSpec> specs, BufferPool& pool, PoolAccount* account,
                     nrd_request* request);

@@ -16,7 +16,7 @@
 namespace nereid {
 namespace {
 
-// 48 hexadecimal digits.
+// The key as 48 hexadecimal digits.
 using KeyText = std::array<char, 2 * sizeof(CacheKey)>;
 
 KeyText TextOf(const CacheKey& key) {
@@ -54,7 +54,7 @@ int32_t Take(void* context, const void* data, uint64_t byte_size) {
     taker->taken =
         ReadCacheEntry({static_cast<const uint8_t*>(data), byte_size}, taker->key,
                        OutputsOf(*taker->request), taker->pool, taker->account, taker->request);
-  } catch (const std::exception&) {  // only memory, for a message, can be missing here
+  } catch (const std::exception&) {  // only memory for a message can be lacking here
   }
   return taker->taken ? NRD_OK : NRD_INVALID_ARGUMENT;
 }

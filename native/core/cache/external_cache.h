@@ -1,4 +1,4 @@
-// Answers that are kept by somebody else: see nrd_runtime_use_cache.
+// A response cache outside of the core: see nrd_runtime_use_cache.
 #ifndef NEREID_CORE_CACHE_EXTERNAL_CACHE_H_
 #define NEREID_CORE_CACHE_EXTERNAL_CACHE_H_
 
@@ -12,12 +12,12 @@
 
 namespace nereid {
 
-// An entry is one block of bytes: a head (what it is, for which key, and a hash of the rest), then
-// for each output of the model its name, datatype, shape and size, then the data of all. No byte
-// that comes back is trusted: an entry that is not whole, or of another model, is a miss.
+// An entry is one block of bytes: a head (format, key, and a hash of the rest), then for each
+// output of the model its name, datatype, shape and size, then the data of all. No byte that comes
+// back is trusted: an entry that is not whole, or of another model, is a miss.
 //
-// Keys mean the same in all processes, so they are made of SHA-256: with a hash whose keys
-// everybody knows, a client could look for two requests that share one.
+// Keys are the same in all processes, so they come from SHA-256: with a weaker hash without secret,
+// a client could search for two requests with the same key.
 class ExternalCache final : public AnswerCache {
  public:
   // `cache` outlives this.
@@ -26,7 +26,7 @@ class ExternalCache final : public AnswerCache {
   [[nodiscard]] bool outlives_models() const override { return true; }
   [[nodiscard]] CacheKey KeyOf(std::string_view model, std::string_view version,
                                const nrd_request& request) const override;
-  // The request is a record of a model, as it is for Insert.
+  // The request is a record of a model, as in Insert.
   bool Lookup(const CacheKey& key, BufferPool& pool, nrd_request* request,
               PoolAccount* account) override;
   void Insert(const CacheKey& key, const nrd_request& request) override;

@@ -37,8 +37,8 @@ uint64_t ReadWord(const uint8_t* at) {
   return word;
 }
 
-// The other word, outside of the products, keeps the state from forgetting what came before when a
-// factor happens to be zero. The second product takes the input crosswise for the same reason.
+// The other word is added outside of the products, so that the state keeps its history when a
+// factor is zero. The second product takes the input crosswise for the same reason.
 void Absorb(Hash128State* state, const HashKeys& keys, uint64_t first, uint64_t second) {
   const auto& k = keys.words;
   const uint64_t a = state->a;
@@ -50,10 +50,10 @@ void Absorb(Hash128State* state, const HashKeys& keys, uint64_t first, uint64_t 
 }  // namespace
 
 HashKeys HashKeys::Random() {
-  // Not std::random_device: a newer C library would become necessary with it.
+  // std::random_device would require a newer C library.
   HashKeys keys;
   ssize_t byte_count = 0;
-  do {  // so few bytes come whole or not at all
+  do {  // so few bytes are read completely or not at all
     byte_count = getrandom(keys.words.data(), sizeof(keys.words), 0);
   } while (byte_count < 0 && errno == EINTR);
   if (byte_count != ssize_t{sizeof(keys.words)}) {
@@ -81,7 +81,7 @@ void Hash128::AddBytes(const void* data, uint64_t byte_size) {
   }
   even_ = even;
   odd_ = odd;
-  // Zeros after the end are unambiguous: the length is in already.
+  // Padding with zeros is unambiguous, since the length was hashed already.
   while (left > 0) {
     uint64_t words[2] = {0, 0};
     const uint64_t taken = left < kStepBytes ? left : kStepBytes;

@@ -11,7 +11,7 @@ namespace nereid {
 struct HashKeys {
   std::array<uint64_t, 8> words;
 
-  // From the system's random source.
+  // Makes keys from the system's random source.
   static HashKeys Random();
 };
 

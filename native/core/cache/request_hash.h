@@ -1,4 +1,4 @@
-// Feeds a hash with everything of a request that its answer depends on.
+// Feeds a hash with everything in a request that its answer depends on.
 #ifndef NEREID_CORE_CACHE_REQUEST_HASH_H_
 #define NEREID_CORE_CACHE_REQUEST_HASH_H_
 
@@ -12,7 +12,7 @@
 
 namespace nereid {
 
-// A bit per output. No output selected means all, and so hashes like all.
+// A bit per output. A request without selected outputs wants all, and hashes so.
 template <typename Hash>
 void HashWantedOutputs(const nrd_request& request, Hash* hash) {
   const nrd_tensor* const outputs = request.outputs;
@@ -48,7 +48,7 @@ void HashValue(const nrd_value& value, Hash* hash) {
   hash->AddWord(static_cast<uint32_t>(value.kind));
 }
 
-// All but the model.
+// Hashes the request without the model.
 template <typename Hash>
 void HashRequest(const nrd_request& request, Hash* hash) {
   hash->AddPair(request.input_count, request.output_count);

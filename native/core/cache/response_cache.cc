@@ -22,7 +22,7 @@ constexpr uint32_t kMaxShards = 16;
 // A small cache gets fewer shards, so that one response of some megabytes still fits into it.
 constexpr uint64_t kMinShardBytes = uint64_t{4} << 20;
 
-// About what the list node, the index node and the allocations of an entry take.
+// Approximately the list node, the index node and the allocation overhead of an entry.
 constexpr uint64_t kEntryOverheadBytes = 256;
 
 uint32_t ShardCount(uint64_t byte_limit) {
@@ -35,7 +35,7 @@ uint32_t ShardCount(uint64_t byte_limit) {
 struct ResponseCache::Entry {
   CacheKey key;
   uint64_t charged_bytes = 0;
-  // Copies of the outputs; their `data` points into this entry's, or is NULL.
+  // Copies of the outputs; their `data` points into this entry's data, or is NULL.
   std::vector<nrd_tensor> outputs;
   uint64_t data_bytes = 0;
   std::unique_ptr<uint8_t[]> data;
@@ -104,7 +104,7 @@ bool ResponseCache::Lookup(const CacheKey& key, BufferPool& pool, nrd_request* r
       entry = *found->second;
     }
   }
-  // Copying goes on without the lock: it can take long.
+  // Copying, which can take long, runs without the lock.
   if (entry == nullptr || !CopyOut(*entry, pool, request, account)) {
     AddShared(&shard.misses, 1);
     return false;
@@ -122,7 +122,7 @@ bool ResponseCache::CopyOut(const Entry& entry, BufferPool& pool, nrd_request* r
   if (!pool.Allocate(entry.data_bytes, &slab, account).ok()) {
     return false;
   }
-  // The one block has the outputs where they are in the slab.
+  // The block has the outputs at the same offsets as the slab.
   if (entry.data_bytes > 0) {
     std::memcpy(slab, entry.data.get(), entry.data_bytes);
   }
@@ -166,12 +166,12 @@ void ResponseCache::Insert(const CacheKey& key, const nrd_request& request) {
   entry->key = key;
   entry->charged_bytes = charged_bytes;
   Shard::EntryList removed;
-  // All that can run out of memory comes before the index points anywhere.
+  // All allocations precede the change of the index.
   Shard::EntryList added{entry};
   const MutexLock lock(shard.mutex);
   const auto [place, is_new] = shard.index.try_emplace(key, added.begin());
   if (!is_new) {
-    return;  // somebody was faster with the same response
+    return;  // another thread has stored the same response
   }
   shard.recent.splice(shard.recent.begin(), added);
   shard.bytes += charged_bytes;
@@ -199,7 +199,7 @@ std::shared_ptr<ResponseCache::Entry> ResponseCache::CopyIn(const nrd_request& r
     }
     if (output.byte_size > 0) {
       std::memcpy(at, output.data, output.byte_size);
-      // The gap is copied too: into a slab, and from there perhaps to others.
+      // Clears the gap, which is copied too: into a slab, and perhaps further.
       std::memset(at + output.byte_size, 0, AlignUp(output.byte_size) - output.byte_size);
     }
     output.data = at;

@@ -1,5 +1,5 @@
-// Keeps responses under what was asked: a sharded LRU, bounded in bytes. Any thread may call it. It
-// owns copies of what it stores and holds no buffer of the pool.
+// Keeps responses by a hash of the request: a sharded LRU, bounded in bytes. Any thread may call
+// it. It owns copies of what it stores and holds no buffer of the pool.
 #ifndef NEREID_CORE_CACHE_RESPONSE_CACHE_H_
 #define NEREID_CORE_CACHE_RESPONSE_CACHE_H_
 
@@ -24,7 +24,7 @@ class ResponseCache final : public AnswerCache {
   ResponseCache& operator=(const ResponseCache&) = delete;
 
   [[nodiscard]] bool outlives_models() const override { return false; }
-  // See hash128.cc on why two requests do not share one in practice.
+  // Two requests do not share a key in practice; see hash128.cc.
   [[nodiscard]] CacheKey KeyOf(std::string_view model, std::string_view version,
                                const nrd_request& request) const override;
   bool Lookup(const CacheKey& key, BufferPool& pool, nrd_request* request,

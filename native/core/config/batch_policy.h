@@ -9,7 +9,7 @@ namespace nereid {
 
 struct BatchPolicy {
   bool dynamic = false;                       // false: every request is its own batch
-  int64_t max_batch_size = 0;                 // rows; 0: no batch dimension
+  int64_t max_batch_size = 0;                 // in rows; 0: no batch dimension
   std::vector<int64_t> preferred_sizes = {};  // ascending, each in 1..max_batch_size
   uint64_t max_queue_delay_ns = 0;
 };

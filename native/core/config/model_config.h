@@ -31,17 +31,17 @@ struct TensorSpec {
   int32_t datatype = NRD_TYPE_INVALID;
   bool optional = false;
   std::vector<int64_t> dims;                         // without the batch dimension; -1: any size
-  std::optional<std::vector<int64_t>> reshape = {};  // what the backend sees in place of `dims`
+  std::optional<std::vector<int64_t>> reshape = {};  // the backend's shape in place of `dims`
   bool ragged = false;  // the backend sees the elements of all requests in one dimension
-  bool hidden = false;  // requests do not have it
-  // For an output: the input whose shapes say how the batch's elements are shared out, whatever
-  // shape the backend gives them.
+  bool hidden = false;  // not part of requests
+  // For an output: the input by whose shapes the batch's elements are distributed, regardless of
+  // the output's shape.
   std::optional<uint32_t> scattered_by = {};
 
   [[nodiscard]] const std::vector<int64_t>& BackendDims() const {
     return reshape ? *reshape : dims;
   }
-  // Writes it for the C ABI; the name that it writes is this object's.
+  // Writes it for the C ABI; the written name points into this object.
   void Write(nrd_tensor_spec* spec_out) const;
 };
 
@@ -61,33 +61,32 @@ struct ModelConfig {
   std::vector<TensorSpec> outputs;
   uint32_t visible_inputs = 0;
   uint32_t visible_outputs = 0;
-  std::vector<nrd_combined_input> combined_inputs;  // what makes some of the hidden ones
+  std::vector<nrd_combined_input> combined_inputs;  // makes some of the hidden inputs
   int64_t max_batch_size = 0;
   uint32_t instance_count = 1;
-  std::vector<InstanceOptions> instances;  // of all, or none: nothing is special
+  std::vector<InstanceOptions> instances;  // for all instances, or empty: defaults
   bool allow_inline = true;
   bool preserve_ordering = false;
   bool use_cache = false;
   bool decoupled = false;       // a request has any number of responses
   bool device_tensors = false;  // the backend takes inputs and outputs in the memory of devices
   bool free_outputs = false;    // see NRD_BACKEND_FREE_OUTPUTS
-  uint32_t ensemble_depth = 0;  // ensembles within each other; 0: it is none
-  // Any two requests can run in one batch: no input is optional, nor of variable size unless it is
-  // ragged.
+  uint32_t ensemble_depth = 0;  // nesting of ensembles; 0: not an ensemble
+  // Any two requests can run in one batch: no input is optional, and only ragged ones vary in size.
   bool uniform = false;
-  // The core makes the batch's inputs, whoever gathers otherwise and also for a single request:
-  // some are hidden or ragged, some output is hidden, or sequences have rows of their own.
+  // The core makes the batch's inputs, even for a backend that gathers and for a single request:
+  // some inputs are hidden or ragged, some output is hidden, or sequences have fixed rows.
   bool core_gathers = false;
-  bool scatters = false;         // some output is shared out by the shapes of an input
+  bool scatters = false;         // some output is distributed by the shapes of an input
   bool reshapes_inputs = false;  // some input has another shape for the backend
   int64_t inline_budget_ns = NRD_DEFAULT_INLINE_BUDGET_NS;
   BatchPolicy batch_policy;
-  std::vector<QueuePolicy> queue_policies;  // one a priority level, at least one
+  std::vector<QueuePolicy> queue_policies;  // one for each priority level, at least one
   uint32_t default_level = 0;
   std::optional<SequenceConfig> sequences;
   std::optional<ObjectiveConfig> objective = {};
-  std::optional<nrd_batcher> batcher = {};  // asked which requests go together
-  // For an ensemble: most responses of a decoupled step on their way; 0: any number.
+  std::optional<nrd_batcher> batcher = {};  // decides which requests go together
+  // For an ensemble: the most responses of a decoupled step under way; 0: any number.
   uint32_t max_inflight_requests = 0;
 
   [[nodiscard]] bool batched() const { return max_batch_size > 0; }
@@ -98,8 +97,8 @@ struct ModelConfig {
     return {outputs.data(), visible_outputs};
   }
 
-  // Requests that one execution can take. Their containers are reserved once, so that running short
-  // of memory later cannot lose any.
+  // The most requests of one execution. Containers for them are reserved once, so that a lack of
+  // memory later cannot lose any.
   [[nodiscard]] size_t max_batch_requests() const {
     constexpr int64_t kMost = 65'536;
     return batch_policy.dynamic ? static_cast<size_t>(std::clamp<int64_t>(max_batch_size, 1, kMost))

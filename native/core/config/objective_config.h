@@ -15,10 +15,10 @@ struct ObjectiveConfig {
   uint32_t quantile_ppm = 990'000;
   std::string share;  // empty: none
   uint32_t share_width = 1;
-  std::vector<nrd_cost_point> costs;     // to begin with
-  std::vector<uint32_t> instance_kinds;  // of all instances
+  std::vector<nrd_cost_point> costs;     // known at the load
+  std::vector<uint32_t> instance_kinds;  // for each instance
 
-  // The resource of which each execution of the share holds one.
+  // The name of the resource of which each execution in the share holds one.
   [[nodiscard]] std::string ShareResource() const { return "share " + share; }
 };
 

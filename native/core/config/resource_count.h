@@ -1,4 +1,4 @@
-// So much of what executions share.
+// An amount of a resource that executions share.
 #ifndef NEREID_CORE_CONFIG_RESOURCE_COUNT_H_
 #define NEREID_CORE_CONFIG_RESOURCE_COUNT_H_
 

@@ -73,7 +73,8 @@ int32_t Ensemble::Submit(Request& request) {
     context_.stats.RecordFail(reason, 0);
     return status.code();
   }
-  // Cancel does this in the opposite order: it sees that the request runs, or its mark is seen.
+  // Cancel does the same in the opposite order: it sees that the request runs, or this thread sees
+  // its mark.
   request.state.store(RequestState::kExecuting, std::memory_order_seq_cst);
   if (request.cancelled.load(std::memory_order_seq_cst)) {
     run.Stop(FailReason::kCancelled, NRD_CANCELLED,
@@ -85,7 +86,7 @@ int32_t Ensemble::Submit(Request& request) {
   if (!run.DropToken()) {
     return NRD_PENDING;
   }
-  // Responses that were handed on came before the answer, which submit must not overtake.
+  // Responses were delivered already; submit's result must not overtake them.
   const bool answers_here = !run.HasStartedFlow();
   End(run, answers_here);
   return answers_here ? request.record.status : NRD_PENDING;
@@ -109,7 +110,7 @@ Status Ensemble::Enter(EnsembleRun& run) {
   return Status();
 }
 
-// Loops, and is not called from itself: the answers of steps that run inline add to `ready`.
+// A loop and not a recursion: answers of steps that run inline add to `ready`.
 void Ensemble::Drive(EnsembleRun& run, ReadyList ready) {
   const bool may_run_inline = config_.allow_inline && !run.request().Has(NRD_REQUEST_NO_INLINE);
   while (Step* const step = ready.TakeFirst()) {
@@ -137,10 +138,10 @@ void Ensemble::Start(EnsembleRun& run, Step& step, bool may_run_inline, ReadyLis
   }
   run.AddToken();
   if (request->model->Submit(*request) == NRD_PENDING) {
-    return;  // the token is the continuation's, and the step may be over by now
+    return;  // the continuation owns the token, and the step may be over by now
   }
   StepAnswered(run, step, ready);
-  (void)run.DropToken();  // not the last: the caller has its own
+  (void)run.DropToken();  // not the last one: the caller has a token
 }
 
 Request* Ensemble::AcquireStep(EnsembleRun& run, Step& step) {
@@ -151,13 +152,13 @@ Request* Ensemble::AcquireStep(EnsembleRun& run, Step& step) {
       return request;
     }
     Fail(run, step, FailReason::kRejected, status.code(), status.message());
-  } catch (const std::exception&) {  // only memory can be missing
+  } catch (const std::exception&) {  // only memory can be lacking
     Fail(run, step, FailReason::kOther, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
   }
   return nullptr;
 }
 
-// Hands the request's limits on to a step. False when nothing is left of its timeout.
+// Passes the request's limits on to a step. False if nothing is left of its timeout.
 bool Ensemble::PassLimits(EnsembleRun& run, const Step& step, bool may_run_inline,
                           nrd_request* record) {
   const Request& whole = run.request();
@@ -180,7 +181,8 @@ void Ensemble::StepAnswered(EnsembleRun& run, Step& step, ReadyList* ready) {
   step.answered = true;
   DropTensors(record.inputs, record.input_count);
   if (run.IsDecoupled(step)) {
-    run.flow()->StepAnswered(request);  // a failure is told behind the responses before: FailLate
+    run.flow()->StepAnswered(request);  // a failure is reported behind earlier responses: see
+                                        // FailLate
   } else if (record.status == NRD_OK) {
     run.Produced(step, ready);
   } else {
@@ -199,8 +201,8 @@ void Ensemble::OnStepAnswered(Request& request) {
   self.Leave(run);
 }
 
-// Writes the message on the stack, because a lack of heap memory may be what failed. Triton names
-// no step, so the step is left out where the message names its model.
+// Writes the message on the stack, because a lack of heap memory may be the failure. As in Triton,
+// the step is not named if the message names its model.
 void Ensemble::Fail(EnsembleRun& run, const Step& step, FailReason reason, int32_t code,
                     std::string_view message) {
   char text[2 * sizeof(nrd_error::message)];
@@ -222,8 +224,8 @@ void Ensemble::Abandon(EnsembleRun& run, FailReason reason, int32_t code,
   }
 }
 
-// When all has ended: what a decoupled step failed with, or what is behind it. The message of the
-// latter says where already.
+// Reports, at the end, the failure of a decoupled step or of the part behind it. The latter's
+// message has the place already.
 void Ensemble::FailLate(EnsembleRun& run) {
   const auto message = [](const Request& request) {
     return std::string_view(request.error.message, request.error.message_size);
@@ -330,13 +332,13 @@ void Ensemble::TakeOutputs(EnsembleRun& run) {
       return;
     }
     run.Stop(FailReason::kBackend, status.code(), status.message());
-  } catch (const std::exception&) {  // short of memory for the message
+  } catch (const std::exception&) {  // no memory for the message
     run.Stop(FailReason::kOther, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
   }
   DropTensors(run.request().record.outputs, run.request().record.output_count);
 }
 
-// The statistics know one instance, and only one thread at a time may write what belongs to it.
+// Counts under the mutex: an ensemble counts as one instance, written by one thread at a time.
 void Ensemble::RecordSuccess(const Request& request, uint64_t total_ns) {
   const nrd_request& record = request.record;
   context_.stats.RecordSuccess(0, {.queue_ns = record.queue_ns,
@@ -348,7 +350,7 @@ void Ensemble::RecordSuccess(const Request& request, uint64_t total_ns) {
   try {
     context_.stats.RecordExecution(0, rows, rows, record.compute_input_ns, record.compute_infer_ns,
                                    record.compute_output_ns, record.ran_inline != 0);
-  } catch (const std::exception&) {  // short of memory: a number is missing, that is all
+  } catch (const std::exception&) {  // without memory, only a figure is missing
   }
 }
 
@@ -380,8 +382,7 @@ void Ensemble::FailUnfinished() {
     const MutexLock lock(mutex_);
     for (Request* request = active_.head; request != nullptr; request = request->next) {
       auto* const run = static_cast<EnsembleRun*>(request->runner_state);
-      // Runs that were stopped already end without help; another thread that does this has put them
-      // on its own list.
+      // Stopped runs end by themselves; another closing thread has put them on its own list.
       if (run->stopped() || !run->TryAddToken()) {
         continue;
       }

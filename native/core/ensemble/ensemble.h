@@ -20,7 +20,7 @@
 
 namespace nereid {
 
-// The parts that an ensemble works with; all of it outlives the ensemble.
+// The objects that an ensemble uses and that outlive it.
 struct EnsembleContext {
   const ModelConfig& config;
   AnswerCache* cache;  // NULL: the ensemble is not cached
@@ -30,30 +30,29 @@ struct EnsembleContext {
 };
 
 // An ensemble has neither threads nor a queue, and any thread may call it. A step is submitted by
-// whoever finds that its inputs are there: the thread that submits the request, or the one that
-// completes an earlier step. On the former a step can run inline, and a chain of idle models does
-// as a whole. Steps that become ready together are sent to other threads, all but the last.
+// the thread that finds its inputs complete: the one that submits the request, or one that
+// completes an earlier step. On the former, steps can run inline, even a whole chain of idle
+// models. Of steps that become ready together, all but the last are sent to other threads.
 //
-// No model and no callback is called with the mutex held. The ensemble holds a reference to the
-// models of its steps: their memory stays, and after their release they refuse the steps.
+// No model and no callback is called with the mutex held. The ensemble holds references to the
+// models of its steps: released models stay in memory and refuse the steps.
 //
 // The part behind a decoupled step is an ensemble of its own: ResponseFlow sends it the step's
 // responses as requests.
 class Ensemble final : public RequestRunner {
  public:
-  // `behind`: the graph's part behind its last step; NULL: there is none.
+  // `behind`: the part of the graph behind a decoupled last step; NULL: none.
   Ensemble(const EnsembleContext& context, EnsembleGraph graph, Model* behind);
   ~Ensemble() override;
 
   int32_t Submit(Request& request) override;
   bool MayAnswerAtOnce() override { return accepting_.load(std::memory_order_relaxed); }
-  // Refused: the models of the steps are warmed up themselves.
+  // Refuses, because the models of the steps are warmed up themselves.
   int32_t WarmUp(Request& request) override;
-  // Steps that wait are cancelled, and those that execute can see the mark. NRD_OK when the request
-  // was answered by that.
+  // Cancels waiting steps and marks executing ones. NRD_OK: that has answered the request.
   int32_t Cancel(Request& request) override;
-  // Runs that have not come to their end by then have steps that wait or did not start: they fail
-  // as waiting requests do.
+  // Runs with steps that still wait or have not started at the deadline fail as waiting requests
+  // do.
   bool Drain(int64_t deadline_ns) override;
   void Stop() override;
   void ReadCounts(uint64_t* pending_out, uint64_t* executing_out) override;
@@ -62,7 +61,7 @@ class Ensemble final : public RequestRunner {
   // Called by threads that hold a token of the run. Drops the caller's token, and ends the run if
   // it was the last. Returns true if it did.
   bool Leave(EnsembleRun& run);
-  // Makes the message the answer, and cancels what is on its way, unless that was done before.
+  // Makes the message the answer, and cancels steps under way, unless that was done before.
   static void Abandon(EnsembleRun& run, FailReason reason, int32_t code, std::string_view message);
 
  private:
@@ -85,7 +84,7 @@ class Ensemble final : public RequestRunner {
 
   void FailUnfinished();
 
-  // Called when no token is left. `on_submitter`: the answer is what submit returns.
+  // Called when no token is left. `on_submitter`: submit returns the answer.
   void End(EnsembleRun& run, bool on_submitter);
   static void TakeOutputs(EnsembleRun& run);
   void RecordSuccess(const Request& request, uint64_t total_ns) NRD_REQUIRES(mutex_);
@@ -99,8 +98,8 @@ class Ensemble final : public RequestRunner {
 
   std::atomic<bool> accepting_{true};  // written with the mutex held, also read without it
   Mutex mutex_;
-  RequestList active_ NRD_GUARDED_BY(mutex_);  // have a run
-  // Falls before the answer: who has the answer sees it.
+  RequestList active_ NRD_GUARDED_BY(mutex_);  // requests that have a run
+  // Decremented before the answer, so that its receiver sees the change.
   uint64_t executing_ NRD_GUARDED_BY(mutex_) = 0;
   uint64_t unanswered_ NRD_GUARDED_BY(mutex_) = 0;  // admitted and not delivered yet
   Condition drained_;

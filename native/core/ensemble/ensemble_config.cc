@@ -15,8 +15,9 @@ namespace {
 
 // A tensor as one side of a link sees it.
 struct End {
-  const TensorSpec* spec = nullptr;            // NULL: nothing has been linked there yet
-  const std::vector<int64_t>* dims = nullptr;  // of what passes: an ensemble's may be reshaped
+  const TensorSpec* spec = nullptr;            // NULL: not linked yet
+  const std::vector<int64_t>* dims = nullptr;  // of the passed tensor, which an ensemble may have
+                                               // reshaped
   bool batched = false;
   std::string name;  // "output 'X' of step 'm'"
 };
@@ -51,8 +52,8 @@ BatchDimension Passing(const End& from, const End& to) {
   return to.batched ? BatchDimension::kAdded : BatchDimension::kDropped;
 }
 
-// If one side batches and the other does not, they agree without the batch dimension, so that rows
-// pass one by one, or with it: [-1,4] of a model that does not batch is any batch of [4].
+// Checks that two ends fit. If only one side batches, they may agree without the batch dimension,
+// so that rows pass one by one, or with it: [-1,4] without batching equals any batch of [4].
 Status CheckAgreement(const End& from, const End& to) {
   if (from.spec->datatype != to.spec->datatype) {
     return Status::InvalidArgument(
@@ -104,7 +105,7 @@ Status CheckOptions(const nrd_model_options& options) {
   return Status();
 }
 
-// Reads one ensemble. `ends_` has for each value what produces it, as far as steps were read.
+// Reads one ensemble. `ends_` has the producer of each value, as far as steps were read.
 class GraphReader {
  public:
   GraphReader(const Runtime& runtime, const nrd_model_options& options, ModelConfig* config,
@@ -125,8 +126,8 @@ class GraphReader {
   }
 
  private:
-  // Each value has one producer, so their number follows; with that, a value that nothing produces
-  // shows as another one that is produced twice.
+  // Counts the values by their producers. Then a value without producer means that another one is
+  // produced twice.
   Status CountValues() {
     uint64_t produced = options_.input_count;
     for (uint32_t i = 0; i < options_.step_count; ++i) {
@@ -176,7 +177,7 @@ class GraphReader {
     return Status();
   }
 
-  // Values that are taken together must come equally often. The first words are Triton's.
+  // Checks that values taken together come equally often. The message begins as Triton's.
   Status CheckOrigins(const std::string& who, std::span<const uint32_t> values) const {
     for (const uint32_t value : values) {
       if (stages_.StageOf(value) != stages_.StageOf(values.front())) {
@@ -201,7 +202,7 @@ class GraphReader {
     return SetDepth(stages_.Depth(stage), "the ensemble has decoupled steps");
   }
 
-  // Checks position and value of a link and that no other one has the position; names the tensor.
+  // Checks a link's position, which no other link may have, and value; names the tensor.
   Status CheckLink(const nrd_link& link, std::string_view kind, const ModelConfig& config,
                    std::span<const TensorSpec> specs, std::vector<bool>* linked, End* end_out) {
     if (link.position >= specs.size()) {
@@ -275,7 +276,7 @@ class GraphReader {
         return Status::InvalidArgument(end.name + " is value " + std::to_string(value) + " of " +
                                        std::to_string(ends_.size()));
       }
-      // Its memory may be the caller's, which no answer can hold on to.
+      // An input's memory may be the caller's, which an answer cannot keep.
       if (value < options_.input_count) {
         return Status::InvalidArgument(end.name + " is " + ends_[value].name +
                                        " itself: a step must produce it");
@@ -298,7 +299,8 @@ class GraphReader {
   EnsembleGraph& graph_;
   std::vector<End> ends_;
   EnsembleStages stages_;
-  bool rows_are_kept_ = true;  // from the ensemble's inputs through all steps that were read
+  bool rows_are_kept_ = true;  // rows are the same from the ensemble's inputs through all steps
+                               // read
 };
 
 }  // namespace

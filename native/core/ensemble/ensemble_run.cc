@@ -21,7 +21,7 @@ Status MissingInput(const EnsembleStep& step, const EnsembleStep::Input& input,
                                  own_name + "' of the ensemble, which is optional, was not given");
 }
 
-// Adds or drops the batch dimension. `dims` are those of whoever gets the tensor.
+// Adds or drops the batch dimension. `dims` are the receiver's.
 void FitBatchDimension(BatchDimension passing, const std::vector<int64_t>& dims,
                        nrd_tensor* tensor) {
   if (passing == BatchDimension::kKept) [[likely]] {
@@ -85,7 +85,7 @@ EnsembleRun::EnsembleRun(Ensemble& ensemble, const EnsembleGraph& graph, Model* 
   }
 }
 
-// Goes backwards, so that what takes a step's outputs is known when the step is reached.
+// Goes backwards, so that the takers of a step's outputs are known when the step is reached.
 Status EnsembleRun::Prepare() {
   NRD_RETURN_IF_ERROR(KeepSequenceName());
   for (std::atomic<uint32_t>& takers : takers_) {
@@ -139,7 +139,7 @@ Status EnsembleRun::KeepSequenceName() {
                                    " are supported");
   }
   if (name.size > 0) {
-    std::memmove(sequence_name_, name.data, name.size);  // may be the copy of its last use
+    std::memmove(sequence_name_, name.data, name.size);  // may be the copy of the last use
     name.data = sequence_name_;
   }
   return Status();
@@ -182,7 +182,7 @@ void EnsembleRun::FindReady(ReadyList* ready) {
 
 void EnsembleRun::FillCommon(nrd_request* record) const {
   const nrd_request& whole = request_.record;
-  record->tag = whole.tag;  // whose request it is, for the step's backend
+  record->tag = whole.tag;  // identifies the whole request to the step's backend
   record->flags = whole.flags;
   record->deadline_ns = whole.deadline_ns;
   record->priority = whole.priority;
@@ -196,13 +196,14 @@ void EnsembleRun::FillCommon(nrd_request* record) const {
 void EnsembleRun::FillPart(nrd_tensor* outputs, uint32_t count, Request* part) const {
   nrd_request* const record = &part->record;
   FillCommon(record);
-  record->timeout_ns = request_.record.timeout_ns;  // anew: it is not for what lasts
+  record->timeout_ns = request_.record.timeout_ns;  // anew: it limits the wait, not the lasting of
+                                                    // a stream
   part->rows = request_.rows;
   const std::vector<nrd_link>& links = graph_.steps.back().outputs;
   for (uint32_t i = 0; i < record->input_count; ++i) {
     if (links[i].position < count) {
       record->inputs[i] = outputs[links[i].position];
-      // A response may lack an output that the step behind takes where it comes.
+      // A response may lack an optional input of the step behind.
       record->inputs[i].flags =
           record->inputs[i].data == nullptr ? uint32_t{0} : uint32_t{NRD_TENSOR_SELECTED};
       outputs[links[i].position].slab = nullptr;
@@ -224,7 +225,7 @@ void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
     nrd_tensor& target = record->inputs[input.position];
     Take(input.value, &target);
     if (!IsInput(input.value) && target.data == nullptr) {
-      continue;  // the step before did not make it; a model that requires it says so
+      continue;  // the step before did not make it; a model that requires it refuses
     }
     target.flags = NRD_TENSOR_SELECTED;
     FitBatchDimension(input.batch_dimension, config.model->config().inputs[input.position].dims,
@@ -237,9 +238,9 @@ void EnsembleRun::FillStep(const Step& step, nrd_request* record) {
   }
 }
 
-// Gives a copy of the description and a reference to the bytes. The last taker of what a step
-// produced gets the reference that the step's record had, so that the buffer is free as soon as
-// that taker is done with it.
+// Gives a copy of the description and a reference to the bytes. The last taker of a step's output
+// gets the reference that the step's record had, so that the buffer is free as soon as that taker
+// is done with it.
 void EnsembleRun::Take(uint32_t value, nrd_tensor* target) {
   const uint32_t flags = target->flags;
   if (IsInput(value)) {
@@ -259,7 +260,7 @@ void EnsembleRun::Take(uint32_t value, nrd_tensor* target) {
   nrd_tensor& source = producer.record.outputs[from.position];
   *target = source;
   target->flags = flags;
-  // Others have retained before they count themselves out: seeing 1 means that nobody reads here.
+  // Others retain before they count themselves out, so 1 means that no other thread reads here.
   if (takers_[value].load(std::memory_order_acquire) == 1) {
     source.slab = nullptr;
     source.data = nullptr;

@@ -7,7 +7,7 @@
 namespace nereid {
 namespace {
 
-// True if anything takes the value: a decoupled step is not asked for others.
+// True if anything takes the value; other outputs of a decoupled step are not asked for.
 bool IsTaken(const EnsembleGraph& whole, uint32_t value) {
   return !whole.values[value].consumers.empty() ||
          std::find(whole.outputs.begin(), whole.outputs.end(), value) != whole.outputs.end();
@@ -115,7 +115,7 @@ EnsembleGraph EnsembleStages::Part(const EnsembleGraph& whole, uint32_t input_co
   return std::move(part.graph());
 }
 
-// Goes backwards from the outputs: no stage but those between them and the request is needed.
+// Goes backwards from the outputs: only stages between them and the request are needed.
 void EnsembleStages::Cut(uint32_t input_count, EnsembleGraph* graph) const {
   uint32_t stage = StageOf(graph->outputs.front());
   if (stage == 0) {

@@ -11,8 +11,8 @@
 namespace nereid {
 namespace {
 
-// The ensemble behind a decoupled step has no handle, and nothing of its own that anybody sees: it
-// belongs to the whole one.
+// Makes an ensemble; the one behind a decoupled step has neither a handle nor visible statistics,
+// and belongs to the whole one.
 std::unique_ptr<Model, ModelReleaser> NewEnsemble(Runtime& runtime, ModelConfig config,
                                                   EnsembleGraph graph) {
   std::unique_ptr<Model, ModelReleaser> behind;

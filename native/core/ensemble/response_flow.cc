@@ -20,7 +20,7 @@ bool HasOutputs(const nrd_request& record) {
   return false;
 }
 
-// Takes the buffer over.
+// Moves a tensor with its buffer.
 void Move(nrd_tensor* from, nrd_tensor* to) {
   const uint32_t flags = to->flags;
   *to = *from;
@@ -38,7 +38,7 @@ void ResponseFlow::Part::Respond(nrd_tensor* outputs, uint32_t count,
     values.reserve(values.size() + 1);
     responses.insert(responses.end(), outputs, outputs + count);
     values.push_back(std::move(its_values));
-  } catch (const std::exception&) {  // only memory can be missing
+  } catch (const std::exception&) {  // only memory can be lacking
     Ensemble::Abandon(flow->run_, FailReason::kOther, NRD_RESOURCE_EXHAUSTED,
                       "the process is out of memory");
     return;
@@ -144,7 +144,7 @@ void ResponseFlow::Add(nrd_tensor* outputs, uint32_t count, std::unique_ptr<Resp
   }
 }
 
-// Null: memory is missing.
+// Makes a part; null: memory is lacking.
 ResponseFlow::Part* ResponseFlow::MakePart(nrd_tensor* outputs, uint32_t count,
                                            std::unique_ptr<ResponseValues> values) {
   Request* request = nullptr;
@@ -190,8 +190,8 @@ void ResponseFlow::OnPartAnswered(Request& request) {
   flow.run_.ensemble().Leave(flow.run_);
 }
 
-// The part may be handed on, and used for another response, as soon as the mutex is released,
-// unless it failed: then those behind it are of no use any more.
+// As soon as the mutex is released, the part may be delivered and reused for another response,
+// unless it failed: then those behind it are useless.
 void ResponseFlow::Answered(Part& part) {
   const bool failed = part.request->record.status != NRD_OK;
   {
@@ -207,7 +207,7 @@ void ResponseFlow::Answered(Part& part) {
   run_.CancelLastStep();
 }
 
-// After stopping_ the chain stays as it is.
+// Cancels parts; the chain does not change after stopping_.
 void ResponseFlow::CancelFrom(Part* part) {
   for (; part != nullptr; part = part->next) {
     Request& request = *part->request;
@@ -229,7 +229,7 @@ void ResponseFlow::Close() {
   CancelFrom(first);
 }
 
-// Not called from itself: a part that is answered at once is found by the loop.
+// A loop and not a recursion: it finds parts that are answered at once.
 void ResponseFlow::Pump() {
   const MutexLock lock(mutex_);
   if (pumping_) {
@@ -320,7 +320,7 @@ void ResponseFlow::Recycle(Part& part) {
   part.values.clear();
   behind_.GiveBack(*std::exchange(part.request, nullptr));
   const MutexLock lock(mutex_);
-  unused_.push_back(&part);  // has room for all
+  unused_.push_back(&part);  // has room for all parts
 }
 
 void ResponseFlow::TakeLast(nrd_request* record) {

@@ -1,4 +1,4 @@
-// The responses of a decoupled step on their way through what is behind it in an ensemble.
+// The responses of a decoupled step on their way through the part behind it in an ensemble.
 #ifndef NEREID_CORE_ENSEMBLE_RESPONSE_FLOW_H_
 #define NEREID_CORE_ENSEMBLE_RESPONSE_FLOW_H_
 
@@ -22,38 +22,37 @@ class Model;
 // of its own, `behind`: each response of the step becomes a request to it, a "part", whose answer
 // is a response of the whole request. Parts are worked on at the same time and answered in order.
 //
-// The thread of the step's backend waits here, and nobody else does: it is the one that a slow
-// reader, or too many parts on their way, must hold up. All others only leave behind what they
-// have, and one of them at a time hands on what is next (Pump). A part that was submitted holds a
-// token of the run until it was answered.
+// Only the thread of the step's backend waits here: a slow reader, or too many parts under way,
+// must hold it up. All other threads only queue their results, and one of them at a time delivers
+// what is next (Pump). A part that was submitted holds a token of the run until it was answered.
 class ResponseFlow final : public ResponseSink {
  public:
-  // Most parts at a time; 0: any number. All of it outlives this.
+  // The last argument is the most parts at a time; 0: any number. All objects outlive this.
   ResponseFlow(EnsembleRun& run, Model& behind, const Responder& responder, uint32_t limit)
       : run_(run), behind_(behind), responder_(responder), limit_(limit) {}
   ~ResponseFlow() override = default;
   ResponseFlow(const ResponseFlow&) = delete;
   ResponseFlow& operator=(const ResponseFlow&) = delete;
 
-  // For the next request, which nobody else knows of.
+  // Prepares the next request, which no other thread knows yet.
   void Begin() NRD_EXCLUDES(mutex_);
 
-  // For the step's backend.
+  // Called by the step's backend.
   bool AwaitRoom() override NRD_EXCLUDES(mutex_);
   [[nodiscard]] bool HasRoom() override NRD_EXCLUDES(mutex_);
   void Respond(nrd_tensor* outputs, uint32_t count,
                std::unique_ptr<ResponseValues> values) override {
     Add(outputs, count, std::move(values), false);
   }
-  // The step was answered, with or without a last response. Its answer is that of the request, and
-  // not a response of its own.
+  // The step was answered, with or without a last response. That answer becomes the request's, and
+  // not a separate response.
   void StepAnswered(Request& request);
 
-  // Lets nothing further through, and cancels what is on its way. For who stops the run.
+  // Called by the thread that stops the run: delivers nothing more, and cancels parts under way.
   void Close() NRD_EXCLUDES(mutex_);
 
-  // When no token of the run is left: the first part that failed, in the order of responses, or
-  // null; what the last response of the step became; and back to what it was before Begin.
+  // Called when no token of the run is left: the first failed part in the order of responses, or
+  // null; the result of the step's last response; and the reset to the state before Begin.
   [[nodiscard]] const Request* failed() const { return failed_; }
   void TakeLast(nrd_request* record);
   void End() NRD_EXCLUDES(mutex_);
@@ -66,7 +65,7 @@ class ResponseFlow final : public ResponseSink {
     bool last = false;
     bool started = false;
     bool answered = false;
-    // Responses that wait for their turn, if what is behind is decoupled, and what came with each.
+    // Waiting responses, if the part behind is decoupled, with their values.
     std::vector<nrd_tensor> responses;
     std::vector<std::unique_ptr<ResponseValues>> values;
     Part* next = nullptr;
@@ -79,7 +78,7 @@ class ResponseFlow final : public ResponseSink {
 
   static void OnPartAnswered(Request& request);
 
-  // Ask the reader of the whole request's responses for room.
+  // Asks the reader of the whole request's responses for room.
   bool AwaitReader();
   [[nodiscard]] bool ReaderHasRoom();
   [[nodiscard]] bool IsFull() const NRD_REQUIRES(mutex_) {
@@ -111,21 +110,19 @@ class ResponseFlow final : public ResponseSink {
   Condition room_;
   std::vector<std::unique_ptr<Part>> parts_ NRD_GUARDED_BY(mutex_);  // all that were ever made
   std::vector<Part*> unused_ NRD_GUARDED_BY(mutex_);
-  // In the order of responses, one chain: those that were handed on but are kept until the end,
-  // from `first_`; those that were not handed on, from `head_`; those that were not submitted, from
-  // `waiting_`.
+  // In the order of responses, one chain: delivered ones that are kept until the end, from
+  // `first_`; those not delivered, from `head_`; those not submitted, from `waiting_`.
   Part* first_ NRD_GUARDED_BY(mutex_) = nullptr;
   Part* head_ NRD_GUARDED_BY(mutex_) = nullptr;
   Part* waiting_ NRD_GUARDED_BY(mutex_) = nullptr;
   Part* tail_ NRD_GUARDED_BY(mutex_) = nullptr;
   uint32_t count_ NRD_GUARDED_BY(mutex_) = 0;    // from head_ on
-  uint32_t started_ NRD_GUARDED_BY(mutex_) = 0;  // of these, those that were submitted
+  uint32_t started_ NRD_GUARDED_BY(mutex_) = 0;  // of these, the submitted ones
   bool pumping_ NRD_GUARDED_BY(mutex_) = false;
-  // From here on nothing is added or submitted, and no part is used for another response, so that
-  // who cancels parts finds them.
+  // Nothing is added, submitted or reused any more, so that a cancelling thread finds the parts.
   bool stopping_ NRD_GUARDED_BY(mutex_) = false;
-  bool closed_ NRD_GUARDED_BY(mutex_) = false;  // nothing is handed on any more
-  const Request* failed_ = nullptr;             // written by who pumps
+  bool closed_ NRD_GUARDED_BY(mutex_) = false;  // nothing is delivered any more
+  const Request* failed_ = nullptr;             // written by the pumping thread
   Request* last_ = nullptr;                     // the same
 };
 

@@ -56,7 +56,7 @@ bool HasDeviceTensor(const nrd_request& record) {
          std::any_of(record.outputs, record.outputs + record.output_count, IsOnDevice);
 }
 
-// Fails if a configuration asks for something that the backend cannot do.
+// Fails if the configuration asks for something that the backend cannot do.
 Status CheckMeans(const ModelConfig& config, const nrd_backend& backend) {
   if (config.reshapes_inputs && !config.core_gathers &&
       (backend.flags & NRD_BACKEND_GATHERS) != 0) {
@@ -257,7 +257,7 @@ void Model::GiveBack(Request& request) {
     request.next = free_records_;
     free_records_ = &request;
   }
-  // The count is what keeps the runtime, which the last reference still needs.
+  // A copy: the count of models keeps the runtime, which the last reference still needs.
   Runtime& runtime = runtime_;
   Unref();
   runtime.CountRequest(-1);
@@ -301,7 +301,7 @@ int32_t Model::Submit(Request& request) {
   ClearResponseValues(request);
   try {
     return Admit(request);
-  } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
+  } catch (const std::exception&) {  // only memory for a message can be lacking on this path
     return Refuse(request, FailReason::kOther, NRD_RESOURCE_EXHAUSTED,
                   "the process is out of memory");
   }
@@ -332,7 +332,7 @@ int32_t Model::Admit(Request& request) {
   return runner_->Submit(request);
 }
 
-// A warm-up is a sequence of its own, which nobody keeps.
+// A warm-up is a sequence by itself, which is not kept.
 int32_t Model::WarmUp(Request& request) {
   if (!Begin(request)) {
     return NRD_FAILED_PRECONDITION;
@@ -353,7 +353,7 @@ int32_t Model::WarmUp(Request& request) {
     }
     SelectOutputs(request.record, backend_);
     return runner_->WarmUp(request);
-  } catch (const std::exception&) {  // only memory, for a message, can be missing on this path
+  } catch (const std::exception&) {  // only memory for a message can be lacking on this path
     request.state.store(RequestState::kDone, std::memory_order_relaxed);
     SetFailure(request, NRD_RESOURCE_EXHAUSTED, "the process is out of memory");
     return NRD_RESOURCE_EXHAUSTED;
@@ -383,7 +383,7 @@ bool Model::AnswerFromCache(Request& request) {
     request.cache_lookup_ns = lookup_ns;
     return false;
   }
-  // A cancellation that finds the request done comes too late; one that came before holds.
+  // A cancellation that finds the request done is too late; an earlier one holds.
   request.state.store(RequestState::kDone, std::memory_order_seq_cst);
   if (request.cancelled.load(std::memory_order_seq_cst)) {
     DropTensors(record.outputs, record.output_count);

@@ -31,11 +31,11 @@ struct ModelReleaser {
 // last of them; backend and threads go with the handle.
 class Model {
  public:
-  // Takes the source over, also when it fails; null: it opens one.
+  // Takes the source over, even when it fails; null: opens one.
   static Status Load(Runtime& runtime, const nrd_model_options& options,
                      std::unique_ptr<ModelSource> source, Model** model_out);
 
-  // A model without a backend, around a runner that works with these two.
+  // Makes the runner of a model without a backend, which uses these two.
   using MakeRunner =
       std::function<std::unique_ptr<RequestRunner>(const ModelConfig& config, ModelStats& stats)>;
   static std::unique_ptr<Model, ModelReleaser> Around(Runtime& runtime, ModelConfig config,
@@ -57,7 +57,7 @@ class Model {
   void GiveBack(Request& request);
 
   int32_t Submit(Request& request);
-  // Submits a part of a request to an ensemble: it was checked as a whole.
+  // Submits a part of an ensemble's request, which was checked as a whole.
   int32_t SubmitPart(Request& request);
   int32_t WarmUp(Request& request);
   int32_t Cancel(Request& request) { return runner_->Cancel(request); }
@@ -99,14 +99,14 @@ class Model {
 
   Runtime& runtime_;
   const ModelConfig config_;
-  // The version and, unless answers outlive their model, a number of this load: what another load
-  // of the same version computed, perhaps from other files, is never an answer here.
+  // The version and, unless answers may outlive their model, the number of this load, so that
+  // answers of another load of the version, perhaps from other files, are not used.
   const std::string cache_version_;
   // The backend's table outlives the source, which goes with the handle.
   std::unique_ptr<ModelSource> source_;  // null: an ensemble
   const nrd_backend backend_;
   ModelStats stats_;
-  PoolAccount* const pool_account_;  // what is allocated for its requests
+  PoolAccount* const pool_account_;  // counts the memory of its requests
   std::unique_ptr<RequestRunner> runner_;
   std::atomic<uint64_t> references_{1};
 

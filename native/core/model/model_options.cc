@@ -140,8 +140,7 @@ Status ReadBatchPolicy(const nrd_model_options& options, BatchPolicy* policy) {
   return Status();
 }
 
-// Priority levels and delayed requests would be served in another order than that in which they
-// came.
+// Refuses preserve_ordering with priority levels or delayed requests, which change the order.
 Status CheckOrdering(const ModelConfig& config) {
   if (!config.preserve_ordering) {
     return Status();
@@ -158,7 +157,7 @@ Status CheckOrdering(const ModelConfig& config) {
   return Status();
 }
 
-// A request that is answered many times cannot be stored, nor put off until others are answered.
+// Refuses settings that decoupled models cannot have: their answers are not cached nor ordered.
 Status CheckDecoupled(const ModelConfig& config) {
   if (config.decoupled && config.use_cache) {
     return Status::InvalidArgument("response_cache is not possible with a decoupled model");
@@ -176,13 +175,13 @@ void ReadInstances(const nrd_model_options& options, ModelConfig* config) {
                                  .priority = each.priority,
                                  .cores = {each.cores, each.cores + each.core_count},
                                  .numa_node = each.numa_node});
-    // The thread is the point of a policy for the host.
+    // A host policy concerns the instance's thread, so nothing runs inline.
     config->allow_inline = config->allow_inline && each.core_count == 0 && each.numa_node < 0 &&
                            each.priority != NRD_PRIORITY_IDLE;
   }
 }
 
-// A model whose requests are batches of their own asks no batcher.
+// Reads the batcher; a model that does not batch has none.
 Status ReadBatcher(const nrd_model_options& options, ModelConfig* config) {
   if (options.batcher == nullptr) {
     return Status();
@@ -262,7 +261,7 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
   if (config->name.empty()) {
     return Status::InvalidArgument("model name cannot be empty");
   }
-  // The upper end is that of the configuration's int32; rows can be added up without overflow then.
+  // The limit is the configuration's int32, so that sums of rows cannot overflow.
   if (options.max_batch_size < 0 || options.max_batch_size > INT32_MAX) {
     return Status::InvalidArgument("max_batch_size is " + std::to_string(options.max_batch_size) +
                                    ", expected 0 (no batch dimension) to " +
@@ -275,9 +274,9 @@ Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config) {
                                    ", at most " + std::to_string(kMaxInstances) + " are supported");
   }
   NRD_RETURN_IF_ERROR(ReadTensors(options, config));
-  // A request that runs inline is answered when its submission returns, which is after the callback
-  // for a later one may have been made: with preserve_ordering nothing runs inline. Nor does a
-  // decoupled model: its submitter is who reads the responses.
+  // An inline request is answered when its submission returns, maybe after the callback of a later
+  // one, so nothing runs inline with preserve_ordering. Nor does a decoupled model, because its
+  // submitter reads the responses.
   config->allow_inline =
       (options.flags & (NRD_MODEL_NO_INLINE | NRD_MODEL_PRESERVE_ORDERING | NRD_MODEL_DECOUPLED)) ==
       0;

@@ -8,7 +8,7 @@
 
 namespace nereid {
 
-// Fails with what is wrong, and leaves `config_out` half read then.
+// Fails with the mistake, and leaves `config_out` incomplete then.
 Status ReadModelConfig(const nrd_model_options& options, ModelConfig* config_out);
 
 }  // namespace nereid

@@ -1,5 +1,5 @@
-// A model as its backend has opened it, before it is known how it is to be served: for the
-// onnxruntime backend, the weights and the graph of a file.
+// A model that its backend has opened, before its configuration is complete: for the onnxruntime
+// backend, the weights and the graph of a file.
 #ifndef NEREID_CORE_MODEL_MODEL_SOURCE_H_
 #define NEREID_CORE_MODEL_MODEL_SOURCE_H_
 
@@ -14,8 +14,8 @@ namespace nereid {
 
 class Runtime;
 
-// Is open as long as it lives, and used by one thread at a time, but for ReadMemory. At first the
-// handle nrd_source owns it, for somebody who wants to know what tensors the model has; then the
+// An opened model, until its destruction. One thread at a time uses it, except for ReadMemory. The
+// handle nrd_source owns it at first, for callers that ask for the model's tensors; later, the
 // model that is loaded from it.
 class ModelSource {
  public:
@@ -28,7 +28,7 @@ class ModelSource {
   // See nrd_source_tensor.
   int32_t Tensor(int32_t kind, uint32_t index, nrd_tensor_spec* spec_out) const;
 
-  // Once, before instances are opened: what the model is to serve must be what the source has.
+  // Called once, before instances are opened: the options must agree with the source's tensors.
   Status Configure(const nrd_model_options& options);
 
   // Only after Configure.

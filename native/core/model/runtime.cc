@@ -10,7 +10,7 @@
 namespace nereid {
 namespace {
 
-// Long beside a pause of the load: pages that come back cost a fault and are cleared.
+// Longer than usual pauses of the load, because pages that come back cost a fault and are cleared.
 constexpr int64_t kIdleMemoryNs = int64_t{10} * 1'000'000'000;
 
 // Counts of the whole process, for nrd_handle_counts_read.

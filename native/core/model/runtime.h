@@ -1,4 +1,4 @@
-// The runtime, which all models of one process share: pool, cache, timer, limits, way of answers.
+// The runtime that models share: pool, cache, timer, limits, and delivery of answers.
 #ifndef NEREID_CORE_MODEL_RUNTIME_H_
 #define NEREID_CORE_MODEL_RUNTIME_H_
 
@@ -30,7 +30,7 @@ class Runtime : public LogTarget {
   // See nrd_runtime_use_cache.
   Status UseCache(const nrd_cache& cache);
 
-  // Fails with what keeps the runtime from being released.
+  // Fails with the objects that keep the runtime from being released.
   Status Unused();
 
   BufferPool& pool() { return pool_; }
@@ -54,7 +54,7 @@ class Runtime : public LogTarget {
   static void ReadHandleCounts(nrd_handle_counts* counts_out);
 
  private:
-  // Has the pool give back what it does not use.
+  // Makes the pool give back unused memory.
   class IdleMemory final : public TimerTarget {
    public:
     IdleMemory(BufferPool* pool, Timer* timer);

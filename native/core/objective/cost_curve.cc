@@ -6,7 +6,7 @@
 namespace nereid {
 namespace {
 
-constexpr int64_t kExactRows = 8;     // up to here every number has its own entry
+constexpr int64_t kExactRows = 8;     // up to here each number has its own entry
 constexpr double kStepsOfOctave = 4;  // beyond it
 constexpr double kBeginWeight = 4;
 constexpr double kMostWeight = 20;
@@ -14,44 +14,44 @@ constexpr double kMostWeight = 20;
 constexpr double kUncertain = 0.1;
 constexpr double kLeastSpread = 0.01;
 constexpr double kMostSpread = 1;
-// So many mean deviations above the mean are about the hundredth part of what is nearly normal.
+// Mean deviations above the mean that about a hundredth of a nearly normal distribution exceeds.
 constexpr double kHighDeviations = 3;
-// The machine follows clear deviations, at once. A deviation that lasts becomes usual: sizes learn
-// it while the machine is taken to come back, within some hundred executions.
+// The machine's speed follows clear deviations at once. A lasting deviation becomes usual within
+// some hundred executions: sizes learn it, and the speed returns to 1.
 constexpr double kClearDeviations = 3;
 constexpr double kMostChange = 16;
 constexpr double kLasting = 0.998;
 // An execution that takes more than twice as long as predicted, or less than half, is a surprise.
-// If surprises are this many, it takes most of the last executions to believe in a change.
+// With more surprises than this share, only most of the last executions together prove a change.
 constexpr double kSurprise = 2;
 constexpr double kSurpriseGain = 1.0 / 256;
 constexpr double kSomeSurprises = 0.012;
 constexpr double kManySurprises = 0.06;
-// Executions are wild where surprises make them take so much longer on average, or high ones take
-// so many times as long as the mean.
+// Executions are wild if surprises lengthen them this much on average, or if high ones take this
+// many times the mean.
 constexpr double kMostOverrun = 8;
 constexpr double kOverrunGain = 1.0 / 128;
 constexpr double kWildOverrun = 0.1;
 constexpr double kWildHigh = 2;
 constexpr size_t kFewAgree = 3;
 constexpr size_t kSomeAgree = 7;
-// The low one of the last executions is larger than so many others.
+// The rank of the low execution among the last ones.
 constexpr size_t kLow = 3;
-// The share of executions that take less than the low one, and than the mean, if they differ much.
+// The share of executions below the low one and below the mean, if they differ much.
 constexpr double kShareOfLow = 0.2;
 constexpr double kShareOfMean = 0.6;
 // A surprise multiplies the weight of its size by this.
 constexpr double kDoubted = 0.8;
-// Executions of others multiply a size's weight by this: after thousands it is tried again.
+// Executions of other sizes multiply a size's weight by this: it is retried after thousands.
 constexpr double kForgotten = 0.9995;
 constexpr double kLeastWeight = 0.5;
-// Few executions of a size do not make it dearer in proportion than the size below, but a little
-// cheaper, so that it is tried.
+// Below this weight, a size counts as a little cheaper per row than the size below, so that it is
+// tried.
 constexpr double kTrustedWeight = 3;
 constexpr double kHope = 0.98;
 // The most weight that a size keeps after a change of the machine.
 constexpr double kWeightAfterChange = 2.5;
-// Executions that differ by so much may all have been slow ones by chance; a few less likely.
+// With this spread, the few executions of a size may all have been slow by chance.
 constexpr double kDoubtedSpread = 0.3;
 constexpr double kDoubtOfFew = 0.0625;
 
@@ -90,7 +90,7 @@ void CostCurve::Measured(int64_t rows, int64_t duration_ns) {
   const auto count = static_cast<double>(std::clamp<int64_t>(rows, 1, max_rows_));
   const double duration = std::max<double>(static_cast<double>(duration_ns), 1);
   Size& size = sizes_[IndexOf(count)];
-  if (size.weight >= kTrustedWeight) {  // others would take their own error for the machine's
+  if (size.weight >= kTrustedWeight) {  // others would take their error for the machine's
     FollowMachine(duration / size.mean_ns, size.spread);
   }
   Update(size, count, duration / machine_);
@@ -110,15 +110,15 @@ void CostCurve::FollowMachine(double implied, double spread) {
   const size_t count = surprises_ < kSomeSurprises   ? kFewAgree
                        : surprises_ < kManySurprises ? kSomeAgree
                                                      : implied_.size();
-  // A machine that was slow comes back as clearly as it became so. That it is faster than usual is
-  // believed where executions hardly differ; else the sizes learn it.
+  // A slow machine recovers as clearly as it became slow. A speed above the usual is believed only
+  // if executions hardly differ; else the sizes learn it.
   const double found = OfLast(count, count / 2);
   const double median = machine_ > 1 ? std::max(found, 1.0) : found;
   const double change = machine_ > 1 ? std::max(median / machine_, machine_ / median) - 1
                                      : std::abs(median / machine_ - 1);
   const bool clear = change > kClearDeviations * std::max(spread, kLeastSpread * 2);
   machine_ = clear ? median : std::pow(machine_, kLasting);
-  if (clear) {  // and how the sizes compare may be another matter now
+  if (clear) {  // the proportions between sizes may have changed, too
     for (Size& size : sizes_) {
       size.weight = std::min(size.weight, kWeightAfterChange);
     }
@@ -126,7 +126,7 @@ void CostCurve::FollowMachine(double implied, double spread) {
   surprises_ += kSurpriseGain * ((IsSurprise(implied / machine_) ? 1 : 0) - surprises_);
 }
 
-// The one that is larger than `index` others.
+// The one of the last `count` that is larger than `index` others.
 double CostCurve::OfLast(size_t count, size_t index) const {
   std::array<double, std::tuple_size_v<decltype(implied_)>> last{};
   for (size_t i = 0; i < count; ++i) {
@@ -140,8 +140,7 @@ double CostCurve::OfLast(size_t count, size_t index) const {
 void CostCurve::Update(Size& size, double rows, double duration_ns) {
   if (size.seen < size.first.size()) {
     size.first[size.seen++] = duration_ns;
-    // One of the first may be anything: two say that it is not more than the lesser, three which of
-    // them is usual.
+    // A single first execution proves nothing: of two, the lesser counts, of three, the middle one.
     std::array<double, 3> sorted = size.first;
     std::sort(sorted.begin(), sorted.begin() + static_cast<ptrdiff_t>(size.seen));
     size.mean_ns = sorted[(size.seen - 1) / 2];
@@ -165,8 +164,7 @@ void CostCurve::Update(Size& size, double rows, double duration_ns) {
   spread_ += (size.spread - spread_) / kMostWeight;
 }
 
-// A size that takes less than a smaller one is a matter of chance: both get what they take
-// together.
+// A size that takes less than a smaller one does so by chance: both get their common mean.
 void CostCurve::MakeKnots() {
   knot_count_ = 0;
   for (const Size& size : sizes_) {
@@ -208,8 +206,8 @@ void CostCurve::Pool(size_t last) {
   }
 }
 
-// Beyond what was seen the last two sizes say how it goes on, at most in proportion; one alone:
-// half of it grows.
+// Beyond the known sizes, extrapolates from the last two, at most in proportion; from a single one,
+// half of the cost grows.
 double CostCurve::At(double rows, double Knot::*what) const {
   if (knot_count_ == 0) {
     return 0;

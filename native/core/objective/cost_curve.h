@@ -12,23 +12,23 @@
 namespace nereid {
 
 // Times are kept for each number of rows, large ones in steps of about a fifth, and between them
-// they are interpolated. Two things are learned apart. The proportions between sizes change slowly:
-// an execution moves its own size by a twentieth. The speed of the machine changes for all sizes at
-// once: the median of what the last three executions say, so that two that agree are believed and
-// one alone is not; of the last seven or fifteen where more stick out. A machine on which others
-// are at work, such as the frontends under load, does not make all sizes slower alike, and some
-// sizes were learned before and some since: after a change all have to prove themselves again.
+// they are interpolated. Proportions and speed are learned separately. The proportions between
+// sizes change slowly: an execution moves its own size by a twentieth. The speed of the machine
+// changes for all sizes at once: the median of the last three executions, so that two that agree
+// are believed and one alone is not; of the last seven or fifteen if more deviate. Other work on
+// the machine, such as the frontends under load, does not slow all sizes equally, and sizes were
+// learned at different times: after a change all lose weight.
 //
 // Only the product of the two is ever measured, so noise could drag them apart without end, and
-// with them every size that is not executed at the moment. Therefore the machine is never taken to
-// be more than kMostChange faster or slower than usual, and what lasts becomes the usual.
+// with them every size that is not executed at the moment. Therefore the speed differs from the
+// usual by at most kMostChange, and a lasting speed becomes the usual.
 //
-// Neither synchronised nor aware of clocks. Nothing here allocates but the constructor.
+// Not synchronised, and reads no clock. Only the constructor allocates.
 class CostCurve {
  public:
   explicit CostCurve(int64_t max_rows);
 
-  // A point to begin with: it counts for a few executions, whatever its weight.
+  // Adds a known point, which counts as a few executions, whatever its weight.
   void Begin(const nrd_cost_point& point);
   void Measured(int64_t rows, int64_t duration_ns);
 
@@ -39,18 +39,18 @@ class CostCurve {
   [[nodiscard]] int64_t HighNs(int64_t rows) const;
   // The duration that four of five of the last executions exceed.
   [[nodiscard]] int64_t LowNs(int64_t rows) const;
-  // With a caution of 1 the high one, with 0 the mean, with -1 the low one, and between them.
+  // The duration for a caution: 1 the high one, 0 the mean, -1 the low one, and between them.
   [[nodiscard]] int64_t BoundNs(int64_t rows, double caution) const;
-  // True if executions differ so much that little can be said of the next one.
+  // True if executions differ so much that the next one can hardly be predicted.
   [[nodiscard]] bool wild() const;
-  // The share of the executions that take no longer, about.
+  // The approximate share of executions that take no longer than the budget.
   [[nodiscard]] double ShareWithin(int64_t rows, int64_t budget_ns) const;
-  // The largest that was executed, and twice that: more is not tried at once.
+  // Twice the largest size that was executed: more rows are not tried at once.
   [[nodiscard]] int64_t proven_rows() const { return proven_rows_; }
   [[nodiscard]] int64_t most_rows() const { return most_rows_; }
-  // The largest number of rows, of at most `limit`, that take no longer; 0: not even one.
+  // The largest number of rows, at most `limit`, that take no longer than the budget; 0: none.
   [[nodiscard]] int64_t RowsWithin(int64_t budget_ns, int64_t limit, double caution = 1) const;
-  // The doubt about what is said of so many rows, from 0 to 1.
+  // The uncertainty of the prediction for so many rows, from 0 to 1.
   [[nodiscard]] double DoubtOf(int64_t rows) const;
 
   // Writes at most `capacity` points, without kind and size of a row; returns how many there are.
@@ -58,11 +58,11 @@ class CostCurve {
 
  private:
   struct Size {
-    double rows = 0;     // mean of those that it stands for
-    double mean_ns = 0;  // on the machine as it usually is
-    double spread = 0;   // mean deviation, as a share of it
+    double rows = 0;     // mean of the sizes that the entry covers
+    double mean_ns = 0;  // at the machine's usual speed
+    double spread = 0;   // mean deviation, as a share of the mean
     double weight = 0;
-    std::array<double, 3> first = {};  // executions, of which there were `seen`, at most three
+    std::array<double, 3> first = {};  // the first executions: `seen` of them, at most three
     size_t seen = 0;
   };
   struct Knot {
@@ -81,17 +81,17 @@ class CostCurve {
 
   const int64_t max_rows_;
   std::vector<Size> sizes_;
-  std::vector<Knot> knots_;  // of the sizes that were seen, neither falling nor above proportion
+  std::vector<Knot> knots_;  // for the known sizes: not falling, and not rising above proportion
   size_t knot_count_ = 0;
   int64_t proven_rows_ = 0;
   int64_t most_rows_ = 1;
-  double spread_ = 0.1;             // of all sizes
-  double machine_ = 1;              // how much longer all takes now than usual
-  double low_ = 1;                  // the same of those of the last executions that were quick
-  std::array<double, 15> implied_;  // the same, as each of the last executions alone has it
+  double spread_ = 0.1;             // mean spread of all sizes
+  double machine_ = 1;              // time of all executions now, relative to the usual
+  double low_ = 1;                  // the same for the quick ones of the last executions
+  std::array<double, 15> implied_;  // the same, from each of the last executions alone
   size_t next_implied_ = 0;
-  double overrun_ = 0;    // how much longer executions take than predicted, by surprises alone
-  double surprises_ = 0;  // share of the executions that had nothing to do with what was predicted
+  double overrun_ = 0;    // excess over the prediction that surprises cause
+  double surprises_ = 0;  // share of executions far from the prediction
 };
 
 }  // namespace nereid

@@ -9,7 +9,7 @@ namespace nereid {
 namespace {
 
 constexpr double kSameSize = 0.26;  // octaves
-constexpr size_t kMostSizes = 16;   // of a kind; what is beyond takes the nearest
+constexpr size_t kMostSizes = 16;   // of a kind; further sizes use the nearest curve
 
 double Distance(uint64_t a, uint64_t b) {
   return a == b ? 0 : std::abs(std::log2(static_cast<double>(a) / static_cast<double>(b)));
@@ -42,7 +42,7 @@ CostCurve& CostCurves::Of(uint32_t kind, uint64_t row_elements) {
     return *nearest->curve;
   }
   auto curve = std::make_unique<CostCurve>(max_rows_);
-  if (nearest != nullptr) {  // of another size, and neither is 0
+  if (nearest != nullptr) {  // the curve of another size, neither of them 0
     const double ratio =
         static_cast<double>(row_elements) / static_cast<double>(nearest->row_elements);
     std::array<nrd_cost_point, 64> points;

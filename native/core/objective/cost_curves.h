@@ -10,19 +10,18 @@
 
 namespace nereid {
 
-// Sizes within a fifth share a curve. The first curve of a size begins with what the nearest one
-// says, in proportion. The size 0 stands for rows of one size and is near to no other. Not
-// synchronised. The functions Of and At allocate for a size that is new.
+// Sizes within a fifth share a curve. A new curve begins with the nearest one's values, in
+// proportion. Size 0 means that all rows have one size, and is near to no other. Not synchronised.
+// Of and At allocate for a new size.
 class CostCurves {
  public:
   explicit CostCurves(int64_t max_rows) : max_rows_(max_rows), unknown_(max_rows) {}
 
-  // `row_elements` 0: rows have one size. Throws where memory is missing.
+  // `row_elements` 0: rows have one size. Throws if memory is lacking.
   CostCurve& Of(uint32_t kind, uint64_t row_elements);
-  // The same for those that only want to know, and cannot fail: without memory for a curve nothing
-  // is known of the size.
+  // The same for reading, without failure: if memory for a curve is lacking, the size is unknown.
   const CostCurve& At(uint32_t kind, uint64_t row_elements) noexcept;
-  // Null: there is none yet.
+  // Finds a curve; null: there is none yet.
   [[nodiscard]] CostCurve* Find(uint32_t kind, uint64_t row_elements) const {
     const Nearest nearest = NearestTo(kind, row_elements);
     return nearest.stands_for_it ? nearest.entry->curve.get() : nullptr;
@@ -38,14 +37,14 @@ class CostCurves {
     std::unique_ptr<CostCurve> curve;
   };
   struct Nearest {
-    const Entry* entry = nullptr;  // null: there is none
+    const Entry* entry = nullptr;  // null: none
     bool stands_for_it = false;
   };
 
   [[nodiscard]] Nearest NearestTo(uint32_t kind, uint64_t row_elements) const;
 
   const int64_t max_rows_;
-  const CostCurve unknown_;     // of which nothing is ever measured
+  const CostCurve unknown_;     // a curve without measurements
   std::vector<Entry> entries_;  // by kind and size
 };
 

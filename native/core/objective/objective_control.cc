@@ -12,20 +12,20 @@ constexpr double kFirstMargin = 0.02;
 constexpr double kLeastMargin = 0.005;
 constexpr double kMostMargin = 0.3;
 constexpr double kMarginStep = 0.01;
-// The time spent outside is followed in steps of a tenth of it, or of the least that matters.
+// The estimate of the time outside moves in steps of a tenth, or of the least relevant time.
 constexpr double kOutsideStep = 0.1;
 constexpr double kLeastOutside = 0.001;
 constexpr double kMostOutside = 0.3;
-// A plan is good for so many parts of the latency.
+// A plan is valid for this fraction of the latency.
 constexpr int64_t kPlansOfLatency = 32;
-// If more is needed, one of so many executions tries more rows that are doubted.
+// If more throughput is needed, one of so many executions tries an uncertain, larger size.
 constexpr int kTryEvery = 8;
-// The share that may be late where nothing can be kept with all caution.
+// The share of answers that may be late if the objective cannot be kept with full caution.
 constexpr double kLateWithoutCaution = 0.5;
-// Requests are lost where more than so many of those that were let in are late or refused.
+// Requests count as lost if more than this share of the admitted ones is late or refused.
 constexpr double kLoses = 0.003;
 constexpr double kLostGain = 1.0 / 64;
-// An idle instance judges with this caution which requests could be answered at best.
+// The caution with which an idle instance judges which requests could be answered at best.
 constexpr double kBestCase = -1;
 
 }  // namespace
@@ -67,14 +67,14 @@ bool ObjectiveControl::SomeExecute() const {
                      [](const Execution& execution) { return execution.rows > 0; });
 }
 
-// When nothing was executed for a latency, and for as long as the last execution took, a request
-// that seems impossible finds out: nobody loses by it.
+// If nothing was executed for a latency, nor for the time of the last execution, a request that
+// seems impossible is executed as a probe, which costs no other request.
 bool ObjectiveControl::IsTimeToProbe(int64_t now_ns) const {
   return now_ns - ended_ns_ > std::max(terms_.latency_ns, took_ns_) && !SomeExecute();
 }
 
-// Few executions, and slow ones by chance, may say that more rows do not pay. When less is answered
-// than comes, now and then a batch has twice the rows, whether it makes it or not.
+// Few executions, slow by chance, may suggest that more rows do not pay. If fewer requests are
+// answered than come, some batches therefore get twice the rows, even if they may be late.
 void ObjectiveControl::TryMoreRows(const CostCurve& curve, std::span<const DueRequest> waiting,
                                    ObjectiveDecision* decision) {
   if ((plan_.keeps_up && plan_.caution == 1) || ++since_try_ < kTryEvery) {
@@ -191,9 +191,9 @@ void ObjectiveControl::Lost(uint64_t lost, uint64_t others) {
   }
 }
 
-// Late answers widen the margin and others narrow it, so that it rests where as many are late as
-// may be; half of them, to be on the safe side. With less caution more of them have to be expected.
-// An execution that took longer than any margin is no reason for a wider one.
+// Late answers widen the margin and others narrow it, so that it settles where half of the allowed
+// share is late. With less caution, more late answers are expected. An execution longer than any
+// margin does not widen it.
 void ObjectiveControl::Answered(uint64_t kept, uint64_t late) {
   Lost(late, kept);
   if (std::exchange(overran_, false) || kept + late == 0) {
@@ -206,8 +206,8 @@ void ObjectiveControl::Answered(uint64_t kept, uint64_t late) {
   margin_ns_ = std::clamp(margin_ns_, kLeastMargin * latency, kMostMargin * latency);
 }
 
-// Goes up with a request that spends longer outside, and down with others, so that it rests at the
-// quantile that the objective asks for.
+// Raises the estimate for a request that spent longer outside, and lowers it for others, so that it
+// settles at the objective's quantile.
 void ObjectiveControl::Sent(uint64_t outside_ns) {
   const auto latency = static_cast<double>(terms_.latency_ns);
   const double above = static_cast<double>(outside_ns) > outside_ns_ ? 1 : 0;
@@ -215,7 +215,7 @@ void ObjectiveControl::Sent(uint64_t outside_ns) {
   outside_ns_ = std::clamp(outside_ns_, 0.0, kMostOutside * latency);
 }
 
-// Plans for no size that no request has: if rows differ in size, for none before one came.
+// Makes no plan before a request came, if rows differ in size.
 void ObjectiveControl::Read(int64_t waiting_rows, int64_t now_ns, nrd_objective_stats* stats_out) {
   const CostCurve* const curve = planned_ == nullptr ? curves_.Find(KindOf(0), 0) : planned_;
   if (curve != nullptr) {

@@ -1,4 +1,4 @@
-// The knowledge of a model with an objective: costs, how often requests come, and how well it does.
+// Measurements of a model with an objective: costs, rate of requests, share of late answers.
 #ifndef NEREID_CORE_OBJECTIVE_OBJECTIVE_CONTROL_H_
 #define NEREID_CORE_OBJECTIVE_OBJECTIVE_CONTROL_H_
 
@@ -13,40 +13,38 @@
 
 namespace nereid {
 
-// Takes note of what happens, and asks the policy with what it knows by then. Not synchronised:
-// whoever guards the queue guards this. It reads no clock, and allocates for new sizes of rows
-// only, of which nothing is known where memory is missing.
+// Records events, and calls the policy with the measurements. Not synchronised: the queue's mutex
+// guards it. It reads no clock, and allocates only for new row sizes, which stay unknown if memory
+// is lacking.
 class ObjectiveControl {
  public:
-  // `missing`: the share of the answers that may be late. `kinds`: of all instances, which take the
-  // same time where they have the same one; empty: all do. There may be more of them than execute
-  // at the same time.
+  // `missing`: the share of the answers that may be late. `kinds`: one for each instance; instances
+  // of equal kind take the same time; empty: all do. There may be more instances than execute at
+  // the same time.
   ObjectiveControl(const ObjectiveTerms& terms, double missing, std::vector<uint32_t> kinds = {});
 
-  // A cost to begin with.
+  // Adds a known cost.
   void Begin(const nrd_cost_point& cost) { curves_.Of(cost.kind, cost.row_elements).Begin(cost); }
 
-  // A request came, whether it enters or not.
+  // Notes that a request came, admitted or not.
   void Arrived(int64_t rows, int64_t now_ns);
-  // When it would be answered; 0: that is to be found out.
+  // When a request would be answered; 0: it is to be executed to find out.
   int64_t PredictAnswer(int64_t rows, uint64_t row_elements, int64_t rows_ahead, int64_t now_ns);
-  // The same, were it executed now and alone; and how long that takes at least, as far as it is
-  // worth a try.
+  // The same if executed now and alone; and the least time that such an execution may take.
   int64_t PredictAlone(int64_t rows, uint64_t row_elements, int64_t now_ns);
   int64_t LeastNs(int64_t rows, uint64_t row_elements);
-  // `row_elements`: of the first of those that wait.
+  // `row_elements`: the row size of the first waiting request.
   ObjectiveDecision Decide(uint32_t instance, uint64_t row_elements,
                            std::span<const DueRequest> waiting, int64_t now_ns);
   // True if a request that came to an idle instance is to run there at once.
   bool RunsAtOnce(int64_t rows, uint64_t row_elements, int64_t due_ns, int64_t now_ns);
 
-  // The instance executes from now on, and does no more; `measures`: how long it took says
-  // something.
+  // The instance begins and ends an execution; `measures`: its duration is to be learned.
   void Began(uint32_t instance, int64_t rows, uint64_t row_elements, int64_t now_ns);
   void Ended(uint32_t instance, bool measures, int64_t now_ns);
   // Counts answers of the last execution, or of a request that is answered before the others.
   void Answered(uint64_t kept, uint64_t late);
-  // A request spent so long before it came here and after its answer went.
+  // Notes the time of a request before its arrival here and after its answer.
   void Sent(uint64_t outside_ns);
 
   // Reads the present decisions, with `waiting_rows` in the queue.
@@ -80,23 +78,23 @@ class ObjectiveControl {
   const ObjectiveTerms terms_;
   const double missing_;
   const std::vector<uint32_t> kinds_;
-  const double while_ns_;  // that arrivals are averaged over
+  const double while_ns_;  // time over which arrivals are averaged
   CostCurves curves_;
   BatchPlan plan_;
-  const CostCurve* planned_ = nullptr;  // what the plan is for, and when it was made
+  const CostCurve* planned_ = nullptr;  // the curve of the plan, and when it was made
   int64_t planned_ns_ = 0;
   double margin_ns_;
-  double outside_ns_ = 0;  // as many requests spend more outside as may be late
+  double outside_ns_ = 0;  // quantile of the time outside that leaves the allowed share late
   double lost_ = 0;        // share of the requests that were late, or refused while they waited
-  double arrivals_ = 0;    // rows of the last while, older ones counted less
+  double arrivals_ = 0;    // recent rows, older ones weighted less
   int64_t arrived_ns_ = 0;
-  int64_t ended_ns_ = 0;  // the last execution, which took so long
+  int64_t ended_ns_ = 0;  // end and duration of the last execution
   int64_t took_ns_ = 0;
-  bool overran_ = false;   // it took so much longer than expected that no margin would have helped
-  int64_t since_try_ = 0;  // executions
+  bool overran_ = false;            // the last execution was too long for any margin
+  int64_t since_try_ = 0;           // executions
   std::vector<Execution> running_;  // by instance
-  std::vector<int64_t> free_ns_;    // by instance, as expected; 0: it is free
-  std::vector<int64_t> ordered_;    // scratch: the same, in another order
+  std::vector<int64_t> free_ns_;    // by instance, expected; 0: free now
+  std::vector<int64_t> ordered_;    // scratch: free_ns_ in another order
 };
 
 }  // namespace nereid

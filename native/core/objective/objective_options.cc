@@ -30,15 +30,15 @@ Status CheckNumbers(const nrd_objective& objective) {
   return Status();
 }
 
-// Costs are what an earlier load learned. One that says nothing is left out: without it the model
-// learns anew, and with a failure it could not be loaded any more.
+// True if a cost that an earlier load learned makes sense. Others are left out, since a failure
+// would keep the model from loading, and it can learn anew.
 bool SaysSomething(const nrd_cost_point& cost) {
   return std::isfinite(cost.mean_ns) && std::isfinite(cost.high_ns) && std::isfinite(cost.weight) &&
          cost.rows > 0 && cost.mean_ns > 0 && cost.high_ns >= cost.mean_ns && cost.weight > 0;
 }
 
-// Refuses settings that would have requests served in another order than by when they have to be
-// answered, or that leave no one answer that could come in time.
+// Refuses settings that serve requests in another order than by due time, or under which there is
+// no single answer that could be in time.
 Status CheckMeans(const ModelConfig& config) {
   if (config.sequences) {
     return Excludes("sequence_batching: requests of a sequence wait for each other");

@@ -8,7 +8,7 @@
 
 namespace nereid {
 
-// Once the rest of the configuration is known, of which it changes how requests are batched.
+// Called after the rest of the configuration is read, whose batching it changes.
 Status ReadObjective(const nrd_objective& objective, ModelConfig* config);
 
 }  // namespace nereid

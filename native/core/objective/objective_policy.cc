@@ -7,20 +7,20 @@
 namespace nereid {
 namespace {
 
-// A batch size that is to keep up must answer so many times the requests that come on average.
+// A batch size keeps up if it answers this many times the average rate of requests.
 constexpr double kHeadroom = 1.05;
-// If executions are wild, more is asked for: fewer executions are fewer that go wrong. Costs are
-// judged there with this caution, and of batch sizes that answer nearly as much the largest is
-// taken, since so little is known of the difference.
+// The same for wild executions, of which fewer mean fewer late ones. Costs are judged with
+// kWildCaution, and of batch sizes whose throughput is nearly the best the largest is taken, since
+// the difference is uncertain.
 constexpr double kWildHeadroom = 4;
 constexpr double kWildCaution = -1;
 constexpr double kNearly = 0.8;
-// The least and the most part of the latency, and the most executions, that a request may wait
-// there.
+// With wild executions, the least and the most part of the latency, and the most executions, that a
+// request may wait.
 constexpr double kPatience = 0.3;
 constexpr double kMostPatience = 0.5;
 constexpr double kMostWait = 4;
-// So many numbers of requests to leave out are compared, about.
+// About the number of choices of requests to leave out that are compared.
 constexpr size_t kMostLooks = 64;
 
 double MeanOf(const CostCurve& curve, int64_t rows) {
@@ -36,7 +36,7 @@ void ForSizes(int64_t most, Look&& look) {
   look(most);
 }
 
-// The longest batch from the front of `waiting` that has all of its requests answered in time.
+// The longest batch from the front of `waiting` whose requests are all answered in time.
 struct Batch {
   size_t count = 0;
   int64_t rows = 0;
@@ -58,7 +58,7 @@ Batch LongestWithin(const BatchPlan& plan, const CostCurve& curve,
   return batch;
 }
 
-// True if all can be answered in time by the instances when they are free, in turn.
+// True if all can be answered in time by the instances in turn, as they become free.
 bool AllWithin(const BatchPlan& plan, const CostCurve& curve, std::span<const DueRequest> waiting,
                std::span<const int64_t> free_ns, int64_t margin_ns, int64_t now_ns) {
   std::array<int64_t, 16> free{};
@@ -78,7 +78,7 @@ bool AllWithin(const BatchPlan& plan, const CostCurve& curve, std::span<const Du
 }
 
 // The share of the first `rows` of all `rows_left` that is likely to be in time in one batch: all
-// of them, unless who has the least time may be late.
+// of them, unless the request with the least time may be late.
 double Likely(const BatchPlan& plan, const CostCurve& curve, std::span<const DueRequest> waiting,
               int64_t rows_left, int64_t rows, int64_t begin_ns) {
   if (plan.caution > 0) {
@@ -92,8 +92,8 @@ double Likely(const BatchPlan& plan, const CostCurve& curve, std::span<const Due
 }
 
 // When some cannot be answered whatever is done, leaving out those with the least time lets a batch
-// be larger, and more of it likely to be in time. It is worth what it then answers beyond what such
-// a time answers otherwise.
+// be larger, and more of it likely to be in time. The gain is the number of answers beyond those of
+// the same time otherwise.
 size_t WorthLeavingOut(const BatchPlan& plan, const CostCurve& curve,
                        std::span<const DueRequest> waiting, size_t instances, int64_t begin_ns) {
   const double price = plan.rows_per_ns / static_cast<double>(instances);
@@ -124,7 +124,7 @@ size_t WorthLeavingOut(const BatchPlan& plan, const CostCurve& curve,
   return best;
 }
 
-// The sizes, once it is known with how much caution costs are judged.
+// Plans the sizes for a given caution.
 BatchPlan PlanWith(double caution, const CostCurve& curve, const ObjectiveTerms& terms,
                    double arrivals_per_ns, double latency) {
   BatchPlan plan{.caution = caution};
@@ -152,7 +152,7 @@ BatchPlan PlanWith(double caution, const CostCurve& curve, const ObjectiveTerms&
   return plan;
 }
 
-// Sizes are those that fit on average; who may be answered in time is another question then.
+// Plans sizes that fit on average; which requests can be in time is decided elsewhere.
 BatchPlan PlanWild(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
                    double left, bool loses) {
   BatchPlan plan = PlanWith(0, curve, terms, arrivals_per_ns, left);
@@ -174,8 +174,8 @@ BatchPlan PlanWild(const CostCurve& curve, const ObjectiveTerms& terms, double a
 // it: for one of each instance in turn, or, when there are more requests than can be answered, just
 // until there are enough of them.
 //
-// Caution is given up in steps where not even a request that comes alone is sure to be in time, and
-// at once where executions are wild: it would refuse what most likely can be kept.
+// Caution is reduced in steps if not even a single request is sure to be in time, and dropped at
+// once if executions are wild, because it would refuse requests that are most likely in time.
 BatchPlan PlanBatches(const CostCurve& curve, const ObjectiveTerms& terms, double arrivals_per_ns,
                       int64_t margin_ns, int64_t outside_ns, bool loses) {
   BatchPlan plan;

@@ -35,7 +35,7 @@ bool IsOwnDeadline(const Request& request) {
   return request.record.deadline_ns > 0 && request.record.deadline_ns <= request.due_ns;
 }
 
-// On the stack: those who are refused while they wait are told by threads that must not fail.
+// Writes text on the stack, because threads that must not fail refuse waiting requests.
 template <size_t capacity, typename... Values>
 std::array<char, capacity> Format(const char* format, Values... values) {
   std::array<char, capacity> text;
@@ -43,8 +43,8 @@ std::array<char, capacity> Format(const char* format, Values... values) {
   return text;
 }
 
-constexpr size_t kPart = 80;    // bytes of a part of a text
-constexpr size_t kWhole = 320;  // of a whole one
+constexpr size_t kPart = 80;    // bytes for a part of a text
+constexpr size_t kWhole = 320;  // bytes for a whole text
 
 double Milliseconds(int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
@@ -153,7 +153,7 @@ void ObjectiveQueue::See() {
 
 BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
   latest_ns_ = kNever;
-  if (now_ns == kNever) {  // what waits is executed, whatever happens
+  if (now_ns == kNever) {  // at the end, waiting requests are executed in any case
     return SharedQueue::Decide(instance, now_ns);
   }
   ObjectiveDecision decision;
@@ -165,7 +165,7 @@ BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
     for (size_t i = 0; i < decision.refuse; ++i) {
       Refuse(*queue_.First(), now_ns);
     }
-    // Without the refused requests others may join, and there may be more.
+    // Without the refused requests, others may join, and more may be refused.
   } while (decision.refuse > 0 && (!rows_tell_ || decision.refuse == seen_due_.size()));
   if (decision.take > 0) {
     const Request& first = *queue_.First();
@@ -177,7 +177,7 @@ BatchDecision ObjectiveQueue::Decide(uint32_t instance, int64_t now_ns) {
           .wake_ns = decision.wake_ns};
 }
 
-// The reason for the first `count` to be a batch; each of `waiting` that was refused is gone.
+// The reason for the first `count` to be a batch; `waiting` has no refused ones any more.
 uint32_t ObjectiveQueue::EndOf(std::span<const DueRequest> waiting, size_t count) const {
   if (!config_.batch_policy.dynamic) {
     return NRD_BATCH_SINGLE;
@@ -260,7 +260,7 @@ void ObjectiveQueue::Count(std::span<const Request* const> requests, int64_t now
   control_.Answered(kept, late);
 }
 
-// An answer from the cache says nothing of what waits for the processor with executions.
+// An answer from the cache did not wait for an execution, so it is no measurement.
 void ObjectiveQueue::Sent(const Request& request, uint64_t took_ns) {
   const nrd_request& record = request.record;
   if (record.status != NRD_OK || record.cache_hit != 0) {

@@ -1,4 +1,4 @@
-// The queue of a model with an objective: who has to be answered first is in front.
+// The queue of a model with an objective: the request that is due first is in front.
 #ifndef NEREID_CORE_OBJECTIVE_OBJECTIVE_QUEUE_H_
 #define NEREID_CORE_OBJECTIVE_OBJECTIVE_QUEUE_H_
 
@@ -14,8 +14,8 @@
 
 namespace nereid {
 
-// Any instance executes what is in front, as in every shared queue. The policy of the objective
-// decides what runs when, and what cannot be answered in time.
+// Any instance executes the front, as in every shared queue. The objective's policy decides which
+// requests run when, and which are refused because they cannot be answered in time.
 class ObjectiveQueue final : public SharedQueue {
  public:
   // `config` outlives this, and has an objective.
@@ -30,27 +30,27 @@ class ObjectiveQueue final : public SharedQueue {
   }
   void BeginToWait(WaitingInstance& instance, int64_t wake_ns, WaitingInstances& waiting) override;
 
-  // Requests that Decide found no time for, to be answered.
+  // Takes out the requests that Decide refused, so that they are answered.
   void TakeRefused(RemovedRequests* removed);
 
-  // A request that was let pass by is executed by the instance from now on.
+  // Notes that the instance begins to execute a request that passed the queue by.
   void BeganAtOnce(uint32_t instance, const Request& request, int64_t now_ns) {
     control_.Arrived(request.rows, request.submit_ns);
     control_.Began(instance, request.rows, request.row_elements, now_ns);
   }
-  // The batch is executed by the instance from now on, and no more; it is answered next.
+  // Note the begin and the end of the batch's execution by the instance; the answers come next.
   void Began(uint32_t instance, const std::vector<Request*>& batch, int64_t now_ns);
   void Executed(uint32_t instance, const std::vector<Request*>& batch, int64_t now_ns);
-  // A request that is answered before the others of its batch.
+  // Notes that a request is answered before the others of its batch.
   void ExecutedEarly(const Request& request, int64_t now_ns) {
     const std::array<const Request*, 1> one{&request};
     Count(one, now_ns);
   }
 
-  // The answer to a request has left, so long after the request came.
+  // Notes that a request's answer has left, `took_ns` after the request came.
   void Sent(const Request& request, uint64_t took_ns);
 
-  // When the batch that Decide found has to begin at the latest, so as not to be refused.
+  // The latest begin of the batch that Decide chose; after it the batch would be refused.
   [[nodiscard]] int64_t latest_ns() const { return latest_ns_; }
 
   void ReadObjective(int64_t now_ns, nrd_objective_stats* stats_out);
@@ -77,7 +77,7 @@ class ObjectiveQueue final : public SharedQueue {
   nrd_objective_stats counts_{};
 };
 
-// Tells a request why it was refused while it waited: what it was to make, and what is predicted.
+// Tells a request why it was refused while it waited: its due time and the prediction.
 void SetRefused(const ObjectiveConfig& objective, Request& request, int64_t now_ns);
 
 }  // namespace nereid

@@ -5,7 +5,7 @@
 namespace nereid {
 namespace {
 
-// The reason for a batch; `now_ns` is kNever where the model is unloaded.
+// The reason for a batch; `now_ns` is kNever when the model is unloaded.
 uint32_t EndOf(bool full, bool unlike, uint64_t max_queue_delay_ns, int64_t now_ns) {
   if (unlike) {
     return NRD_BATCH_UNLIKE;
@@ -33,18 +33,18 @@ BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequ
   const int64_t largest_preferred =
       policy.preferred_sizes.empty() ? policy.max_batch_size : policy.preferred_sizes.back();
   uint32_t count = 0;            // requests that fit into one batch
-  uint32_t preferred_count = 0;  // of these, those that make up the best preferred size
+  uint32_t preferred_count = 0;  // the ones of these that make up the best preferred size
   int64_t rows = 0;
   int64_t oldest_ns = kNever;
   bool full = false;    // the next request cannot join, so waiting will not make the batch larger
-  bool unlike = false;  // because of its shapes, or of the caller's batcher
+  bool unlike = false;  // because of its shapes, or by the caller's batcher
   for (const WaitingRequest& request : waiting) {
     if (count > 0 && (!request.joins || rows + request.rows > policy.max_batch_size)) {
       full = true;
       unlike = !request.joins;
       break;
     }
-    // No preferred size is met exactly: stopping short of the largest is better than passing it.
+    // If no preferred size is met exactly, staying below the largest is better than exceeding it.
     if (count > 0 && preferred_count == 0 && rows + request.rows > largest_preferred) {
       preferred_count = count;
     }
@@ -57,8 +57,8 @@ BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequ
   }
 
   // The delay is a promise to the oldest request: once it is over, everything that fits goes, also
-  // when a preferred size would take fewer. Without a delay nothing was promised, and the preferred
-  // size is taken from what is there.
+  // when a preferred size would take fewer. Without a delay there is no promise, and a preferred
+  // size is taken if enough requests are there.
   const int64_t wake_ns = AddDelay(oldest_ns, policy.max_queue_delay_ns);
   const bool delay_over = now_ns >= wake_ns;
   if (preferred_count > 0 && (!delay_over || policy.max_queue_delay_ns == 0)) {

@@ -19,8 +19,8 @@ struct WaitingRequest {
   bool joins;  // can run in one batch with the first request
 };
 
-// `take` requests from the front run now, and `end`, an NRD_BATCH_*, says why no more of them; when
-// it is 0, nothing runs before `wake_ns` unless more requests come. Two registers hold it.
+// `take` requests from the front run now, and `end`, an NRD_BATCH_*, is the reason for no more of
+// them; if `take` is 0, nothing runs before `wake_ns` unless more requests come.
 struct BatchDecision {
   uint32_t take = 0;
   uint32_t end = NRD_BATCH_SINGLE;
@@ -30,17 +30,17 @@ struct BatchDecision {
 BatchDecision DecideBatch(const BatchPolicy& policy, std::span<const WaitingRequest> waiting,
                           int64_t now_ns);
 
-// When to run the requests of sequences that each keep a slot: all that join run together, once
-// enough of the slots have one or the oldest has waited for long enough.
+// The policy for sequences that each keep a slot: all requests that fit run together, once enough
+// slots have one or the oldest has waited long enough.
 struct SlotPolicy {
   uint32_t slots = 1;
-  double minimum_utilization = 0;  // share of the slots that is enough
+  double minimum_utilization = 0;  // share of filled slots that is enough
   uint64_t max_queue_delay_ns = 0;
 };
 BatchDecision DecideSlots(const SlotPolicy& policy, std::span<const WaitingRequest> waiting,
                           int64_t now_ns);
 
-// Rows at which more waiting cannot help, so that a submitter need not wake anyone before.
+// The rows at which waiting longer cannot help; a submitter need not wake an instance before.
 int64_t RowsWorthWaking(const BatchPolicy& policy, int64_t waiting_rows);
 
 }  // namespace nereid

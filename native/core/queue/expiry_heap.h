@@ -10,16 +10,15 @@
 namespace nereid {
 
 // A binary heap by Request::NextExpiryNs, a part of the queue and guarded with it. It does not own
-// the requests, which know their place in it, so that any of them can be taken out. A queue that is
-// full of requests that expire one by one must not be walked for each of them: that would cost most
-// when there is least time.
+// the requests, which know their place in the heap, so that any can be taken out. Without a heap, a
+// full queue would be walked for each request that expires: most work when there is least time.
 class ExpiryHeap {
  public:
   explicit ExpiryHeap(size_t expected_size) { entries_.reserve(expected_size); }
 
-  // A request that never expires is not taken in. Nothing has changed when this throws.
+  // Ignores a request that never expires. Changes nothing if it throws.
   void Add(Request* request);
-  // May be called for a request that is not in it.
+  // Does nothing for a request that is not in the heap.
   void Remove(Request* request);
 
   // Null when no request expires.

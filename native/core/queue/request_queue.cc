@@ -80,7 +80,7 @@ void RequestQueue::TakeExpired(int64_t now_ns, RequestList* expired) {
     }
     expiries_.Remove(request);
     request->policy_expiry_ns = kNever;
-    expiries_.Add(request);  // into the room that it has just left
+    expiries_.Add(request);  // never throws: its room has just become free
     Level& level = levels_[request->level];
     level.in_time.Remove(request);
     request->delayed = true;
@@ -112,8 +112,8 @@ Request* RequestQueue::After(const Request* request) const {
   return FirstFrom(request->level + 1);
 }
 
-// A request's own timeout can shorten the model's, never lengthen it. It has the policy's action if
-// the model lets requests take part in its policy; otherwise it still binds, and ends in an error.
+// A request's own timeout can shorten the model's, never lengthen it. The policy's action applies
+// if the model lets requests override timeouts; otherwise the timeout ends in an error.
 void SetExpiries(const QueuePolicy& policy, Request& request) {
   const int64_t now_ns = request.enqueue_ns;
   uint64_t policy_timeout_ns = policy.default_timeout_ns;

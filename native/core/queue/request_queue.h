@@ -20,8 +20,8 @@ namespace nereid {
 // taking one out of the middle costs nothing.
 class RequestQueue {
  public:
-  // One policy a level, the most urgent first. `default_level` is an index. `by_due`: within a
-  // level the requests that are due first come first, and none waits longer than it may.
+  // One policy for each level, the most urgent first. `default_level` is an index. `by_due`: within
+  // a level, requests are ordered by due time, and none waits beyond it.
   RequestQueue(std::vector<QueuePolicy> policies, uint32_t default_level, bool by_due = false);
 
   // Fails when the level is full; throws when it is out of memory, with nothing changed. Sets
@@ -35,7 +35,7 @@ class RequestQueue {
   // level.
   void TakeExpired(int64_t now_ns, RequestList* expired);
 
-  // When the first of them expires; kNever: none does.
+  // When the next request expires; kNever: none does.
   [[nodiscard]] int64_t next_expiry_ns() const {
     const Request* const first = expiries_.First();
     return first == nullptr ? kNever : first->NextExpiryNs();
@@ -75,7 +75,7 @@ class RequestQueue {
 // Sets when a request's time in the queue is up, which begins at its enqueue time.
 void SetExpiries(const QueuePolicy& policy, Request& request);
 
-// The error that no more requests may wait.
+// The error for a request that comes when no more may wait.
 Status QueueFull(const QueuePolicy& policy);
 
 // Tells a request that its time in the queue is up.

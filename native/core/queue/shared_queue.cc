@@ -34,7 +34,7 @@ bool SharedQueue::Joins(const Request& first, const Request& request) {
   return true;
 }
 
-// Looks only as far as one batch can reach, and one further to see that it ends there.
+// Looks only at the requests of one batch, and at one more to see that it ends there.
 BatchDecision SharedQueue::Decide(uint32_t /*instance*/, int64_t now_ns) {
   seen_.clear();
   const Request* const first = queue_.First();
@@ -74,13 +74,12 @@ RequestList SharedQueue::TakeAll() {
   return all;
 }
 
-// The armed instance's wait was computed from requests that are partly gone, or will not come.
+// The armed instance must wait anew: requests behind its wait are gone, or will not come.
 WaitingInstance* SharedQueue::ChooseForChange(WaitingInstances& waiting) {
   return waiting.has_armed() || !queue_.empty() ? waiting.ChooseToWake() : nullptr;
 }
 
-// One of the instances that share a queue waits with the requests that the policy lets wait, and
-// the others stay idle.
+// One of the instances that share a queue waits for a fuller batch, and the others stay idle.
 void SharedQueue::BeginToWait(WaitingInstance& instance, int64_t wake_ns,
                               WaitingInstances& waiting) {
   if (queue_.empty() || waiting.has_armed()) {

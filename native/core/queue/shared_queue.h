@@ -1,4 +1,4 @@
-// The queue of a model without sequences: any of its instances executes what is in front.
+// The queue of a model without sequences: any of its instances executes the front.
 #ifndef NEREID_CORE_QUEUE_SHARED_QUEUE_H_
 #define NEREID_CORE_QUEUE_SHARED_QUEUE_H_
 
@@ -56,13 +56,13 @@ class SharedQueue : public WorkQueue {
   [[nodiscard]] bool Joins(const Request& first, const Request& request);
 
   const ModelConfig& config_;
-  // True if the number of rows in the queue says all about when a batch is full: not when shapes
-  // differ, nor when a request can come in between, nor when a batcher is asked.
+  // True if the number of rows in the queue alone decides when a batch is full: not if shapes
+  // differ, if requests can come in between, or if there is a batcher.
   const bool rows_tell_;
   RequestQueue queue_;
 
  private:
-  std::vector<const nrd_request*> chosen_;  // what a batcher is shown; empty without one
+  std::vector<const nrd_request*> chosen_;  // shown to a batcher; empty without one
   std::vector<WaitingRequest> seen_;        // reserved once, so that looking allocates nothing
 };
 

@@ -25,7 +25,7 @@ WaitingInstance* WaitingInstances::ChooseToWake() {
   return instance;
 }
 
-// While an instance waits for a fuller batch, a request that does not fill it changes nothing.
+// If an instance waits for a fuller batch, a request that does not fill it wakes none.
 WaitingInstance* WaitingInstances::ChooseForNewRequest(bool rows_tell, int64_t rows) {
   return armed_ == nullptr || !rows_tell || rows >= rows_wanted_ ? ChooseToWake() : nullptr;
 }

@@ -1,4 +1,4 @@
-// The instances of a model that have nothing to do, and which of them is woken.
+// The idle instances of a model, and the choice of the one to wake.
 #ifndef NEREID_CORE_QUEUE_WAITING_INSTANCES_H_
 #define NEREID_CORE_QUEUE_WAITING_INSTANCES_H_
 
@@ -10,7 +10,7 @@
 
 namespace nereid {
 
-// An instance as the queues know it: its number, and what its thread waits on.
+// An instance as the queues know it: its number, and the condition that its thread waits on.
 class WaitingInstance {
  public:
   explicit WaitingInstance(uint32_t index) : index_(index) {}
@@ -26,9 +26,9 @@ class WaitingInstance {
 };
 
 // An instance is either idle, so that a submitting thread may borrow it, or it is armed: it waits
-// for more requests to join those that it has found, until a time. It can be neither, because it
-// works, is borrowed, or was woken and is on its way. If all instances share a queue, one at most
-// is armed for it; if each has its own, any number are.
+// for more requests to join those that it has found, until a time. It is neither while it works, is
+// borrowed, or was woken and has not run yet. If all instances share a queue, one at most is armed
+// for it; if each has its own, any number are.
 //
 // Not synchronised: the dispatcher's mutex guards it. Instances that are chosen to be woken are
 // marked, and the caller notifies them, better without the mutex: a thread that wakes up only to
@@ -37,7 +37,7 @@ class WaitingInstances {
  public:
   explicit WaitingInstances(size_t count);
 
-  // All of them, in the order of their index, before anything else.
+  // Adds all instances, in the order of their index, before any other call.
   void Attach(WaitingInstance& instance) { all_.push_back(&instance); }
   [[nodiscard]] WaitingInstance& At(uint32_t index) const { return *all_[index]; }
 
@@ -52,14 +52,14 @@ class WaitingInstances {
   void Borrow(WaitingInstance& instance) { std::erase(idle_, &instance); }
   void GiveBack(WaitingInstance& instance) { idle_.push_back(&instance); }
 
-  // Marks one that has to look at the queue; null: none waits, or the one that does was marked.
+  // Marks an instance that has to look at the queue; null: none waits unmarked.
   WaitingInstance* ChooseToWake();
   // The same after a request came into the queue, which has `rows` now. `rows_tell`: whether the
-  // number of rows says all about when a batch is full.
+  // number of rows alone decides when a batch is full.
   WaitingInstance* ChooseForNewRequest(bool rows_tell, int64_t rows);
-  // Marks this one; null: it does not wait, or was marked.
+  // Marks this instance; null: it does not wait, or is marked already.
   WaitingInstance* Choose(WaitingInstance& instance);
-  // Marks and notifies it if it waits.
+  // Marks and notifies the instance if it waits.
   void Wake(WaitingInstance& instance);
 
   [[nodiscard]] bool has_armed() const { return armed_ != nullptr; }
@@ -70,24 +70,24 @@ class WaitingInstances {
   void BecomeArmed(WaitingInstance& instance, int64_t until_ns);
   void BecomeArmedForQueue(WaitingInstance& instance, int64_t rows_wanted, int64_t until_ns);
 
-  // The thread of the instance calls it with the dispatcher's mutex, which is released meanwhile.
+  // Called by the instance's thread with the dispatcher's mutex, which is released meanwhile.
   // Returns when the instance was woken, when its time has come, or when all stop.
   void Await(WaitingInstance& instance, Mutex& mutex) NRD_REQUIRES(mutex);
-  // The instance waits no longer, if it did.
+  // Ends the instance's wait, if it waits.
   void Leave(WaitingInstance& instance);
 
-  // True if an instance that waits was marked, and until when it waits at most.
+  // True if a waiting instance was marked; and the time until which it waits at most.
   [[nodiscard]] bool IsWoken(const WaitingInstance& instance) const;
   [[nodiscard]] int64_t WaitsUntilNs(const WaitingInstance& instance) const;
 
-  // From here on nobody waits any more.
+  // Ends all waits, present and future.
   void Stop() { stopping_ = true; }
   [[nodiscard]] bool stopping() const { return stopping_; }
 
  private:
   struct Seat {
     bool is_armed = false;
-    bool is_woken = false;  // it was chosen, and is not available any more
+    bool is_woken = false;  // the instance was chosen, and is not available any more
     int64_t until_ns = kNever;
   };
 
@@ -95,7 +95,7 @@ class WaitingInstances {
 
   std::vector<WaitingInstance*> all_;  // by index
   std::vector<WaitingInstance*> idle_;
-  WaitingInstance* armed_ = nullptr;  // for the shared queue
+  WaitingInstance* armed_ = nullptr;  // the instance armed for the shared queue
   int64_t rows_wanted_ = 0;           // by `armed_`
   std::vector<Seat> seats_;           // by index
   bool stopping_ = false;

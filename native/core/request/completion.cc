@@ -50,7 +50,7 @@ void Completion::CallBack(RequestList requests) {
       tags[size++] = request->record.tag;
       request->state.store(RequestState::kDone, std::memory_order_release);
     }
-    // A callback that cancels another request comes here again.
+    // Nested when a callback cancels another request.
     const bool nested = std::exchange(in_callback, true);
     callback_(context_, tags, size);
     in_callback = nested;

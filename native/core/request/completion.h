@@ -10,17 +10,17 @@
 
 namespace nereid {
 
-// One per runtime. With a callback, one call tells of many requests; without one,
-// nrd_request_wait sleeps on a condition variable that all requests share. Any thread may call it.
+// One per runtime. With a callback, one call reports many requests; without one, nrd_request_wait
+// sleeps on a condition variable that all requests share. Any thread may call it.
 class Completion {
  public:
   Completion(nrd_complete_fn callback, void* context) : callback_(callback), context_(context) {}
   Completion(const Completion&) = delete;
   Completion& operator=(const Completion&) = delete;
 
-  // Hands the records back to their owners, or the answer to the continuation of those that have
-  // one: none of them may be touched after this. Called without locks. Allocates nothing and cannot
-  // fail. Returns how many there were.
+  // Hands the records back to their owners, or calls their continuations: no record may be touched
+  // after this. Called without locks. Allocates nothing and cannot fail. Returns the number of
+  // requests.
   size_t Deliver(RequestList requests);
 
   // True if this thread is inside a completion callback or a continuation.
@@ -34,7 +34,7 @@ class Completion {
 
   const nrd_complete_fn callback_;
   void* const context_;
-  // Guards no field: it is held while the state of a request changes that somebody may wait for.
+  // Guards no field: held while a request's state changes to one that threads may wait for.
   Mutex mutex_;
   Condition done_;
 };

@@ -17,7 +17,7 @@ void DropOutputs(nrd_request& record) {
   }
 }
 
-// Empties the outputs whichever way a response goes, for the next one.
+// Empties the outputs for the next response, on every return path.
 class OutputsDropper {
  public:
   explicit OutputsDropper(Request& request) : request_(request) {}
@@ -32,7 +32,7 @@ class OutputsDropper {
   Request& request_;
 };
 
-// Fails the request, and returns why, if nobody waits for responses any more.
+// Fails the request, and returns the reason, if its responses are not wanted any more.
 Status CheckSender(Request& request, uint32_t request_index) {
   const nrd_request& record = request.record;
   const bool cancelled = request.cancelled.load(std::memory_order_acquire);

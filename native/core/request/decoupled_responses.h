@@ -12,13 +12,13 @@
 
 namespace nereid {
 
-// Hands on the responses of a decoupled request besides the one that completes it, unless the
+// Delivers the responses of a decoupled request, except the one that completes it, unless the
 // request has a receiver.
 struct Responder {
-  nrd_respond_fn respond = nullptr;  // null: there is nobody
+  nrd_respond_fn respond = nullptr;  // null: no callback
   void* context = nullptr;
 
-  // Null and 0 for a response that is to come: see nrd_respond_fn.
+  // Null and 0 announce a response: see nrd_respond_fn.
   void Respond(Request& request, nrd_tensor* outputs, uint32_t count) const;
 };
 
@@ -30,16 +30,16 @@ class DecoupledResponses {
 
   // Hands the outputs that the request has now to the responder, which may keep their buffers, and
   // empties them for the next response. Without a responder they are dropped. `request_index` is
-  // the backend's number of the request. Fails when an output is missing, or nobody waits any more:
-  // that fails the request too, since one that lacks a response must not look complete.
+  // the backend's number of the request. Fails if an output is missing or nobody waits any more;
+  // that also fails the request, since a request that lacks one must not look complete.
   Status Send(Request& request, uint32_t request_index, const Responder* responder) const;
 
-  // The same with an error in place of outputs, which ends the request where that is a step of an
-  // ensemble or has no responder: then NRD_CANCELLED is returned, since more is of no use.
+  // The same with an error in place of outputs. The error ends the request of an ensemble's step or
+  // one without a responder: NRD_CANCELLED tells the backend to send no more.
   Status SendError(Request& request, uint32_t request_index, const Responder* responder,
                    int32_t code, std::string_view message) const;
 
-  // At the end: the last response may be missing, but not a part of it.
+  // Checks the outputs at the end: the last response may be missing, but must not be incomplete.
   void CheckLast(Request& request) const;
 
  private:

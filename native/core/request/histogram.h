@@ -1,5 +1,5 @@
-// A latency histogram whose counters can be read while they are written, and added up with those of
-// others.
+// A latency histogram whose counters can be read while they are written, and summed over
+// histograms.
 #ifndef NEREID_CORE_REQUEST_HISTOGRAM_H_
 #define NEREID_CORE_REQUEST_HISTOGRAM_H_
 
@@ -12,14 +12,14 @@
 
 namespace nereid {
 
-// Log-linear: sixteen buckets per doubling, so a bucket's bounds differ by at most 1/16. Covers
-// 0 ns to 2^42 - 1 ns (73 minutes); what is longer falls into the last bucket.
+// Log-linear: sixteen buckets per doubling, so a bucket's bounds differ by at most 1/16. Covers 0
+// ns to 2^42 - 1 ns (73 minutes); longer times fall into the last bucket.
 class Histogram {
  public:
   static constexpr uint32_t bucket_count() { return kBucketCount; }
 
-  // The longest duration that bucket i holds; for the last one INT64_MAX, which stands for no bound
-  // and stays positive in languages without unsigned integers.
+  // The longest duration that bucket i holds; for the last one INT64_MAX, which means no bound and
+  // is positive in languages without unsigned integers.
   static constexpr uint64_t bucket_ns(uint32_t bucket) {
     if (bucket >= kBucketCount - 1) {
       return static_cast<uint64_t>(INT64_MAX);
@@ -41,7 +41,7 @@ class Histogram {
       return kBucketCount - 1;
     }
     const uint32_t shift = width - 1 - kSubBits;
-    // The leading bit of the shifted value is worth kSubBuckets: it selects the next group.
+    // The leading bit of the shifted value equals kSubBuckets, and so selects the next group.
     return shift * kSubBuckets + static_cast<uint32_t>(duration_ns >> shift);
   }
 

@@ -7,7 +7,7 @@ size_t OrderedDelivery::Finish(uint64_t ticket, RequestList requests) {
     request->ticket = ticket;
   }
   const MutexLock lock(mutex_);
-  // Looks from behind: what finishes now is seldom earlier than what has finished before.
+  // Searches from the end: a batch that finishes now seldom precedes the finished ones.
   Request* place = finished_.tail;
   while (place != nullptr && place->ticket > ticket) {
     place = place->previous;

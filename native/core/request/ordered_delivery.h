@@ -19,19 +19,19 @@ class OrderedDelivery {
   OrderedDelivery(const OrderedDelivery&) = delete;
   OrderedDelivery& operator=(const OrderedDelivery&) = delete;
 
-  // Delivers `requests` as soon as all batches with earlier tickets are finished, here or on the
-  // thread that finishes them, and whatever became deliverable by it. Every ticket must be finished
-  // once, with at least one request. Returns how many requests were delivered by this call.
+  // Delivers `requests` as soon as all batches with earlier tickets are finished, on this thread or
+  // on that which finishes them, together with all that became deliverable by it. Every ticket must
+  // be finished once, with at least one request. Returns how many it delivered.
   size_t Finish(uint64_t ticket, RequestList requests) NRD_EXCLUDES(mutex_);
 
  private:
-  // Everything that is finished and whose turn it is.
+  // Takes all finished requests whose turn has come.
   RequestList TakeNext() NRD_REQUIRES(mutex_);
 
   Completion& completion_;
   Mutex mutex_;
   uint64_t next_delivery_ NRD_GUARDED_BY(mutex_) = 0;  // the ticket whose turn it is
-  // One thread at a time calls out, or two answers could swap.
+  // One thread at a time delivers, or two answers could swap.
   bool delivering_ NRD_GUARDED_BY(mutex_) = false;
   RequestList finished_ NRD_GUARDED_BY(mutex_);  // by ticket
 };

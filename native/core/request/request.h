@@ -1,4 +1,4 @@
-// A request record: the public part that the caller fills, and what the core keeps behind it.
+// A request record: the public part that the caller fills, followed by the core's own part.
 #ifndef NEREID_CORE_REQUEST_REQUEST_H_
 #define NEREID_CORE_REQUEST_REQUEST_H_
 
@@ -22,20 +22,20 @@ struct Sequence;
 
 enum class RequestState : uint32_t { kIdle, kQueued, kExecuting, kDone };
 
-// Gets the responses of a request to a decoupled model besides the one that completes it, in their
-// order, where the core itself made the request as a step of an ensemble.
+// Gets, in order, the responses of a decoupled request except the one that completes it, for
+// requests that the core itself made as steps of an ensemble.
 class ResponseSink {
  public:
   virtual ~ResponseSink() = default;
 
-  // Called before each response on a thread of the backend that has it: blocks as long as it would
-  // be one too many. False: no more are wanted.
+  // Called before each response on the backend's thread: blocks while there are too many responses.
+  // False: no more are wanted.
   virtual bool AwaitRoom() = 0;
   // True if AwaitRoom would not block because of the core: for a thread that drives all backends.
   [[nodiscard]] virtual bool HasRoom() = 0;
 
-  // Takes buffers over by clearing their slabs; the others are dropped by the caller. Does not
-  // block. `values`: what came with the response; null: nothing.
+  // Takes buffers over by clearing their slabs; the caller drops the others. Does not block.
+  // `values`: the response's values; null: none.
   virtual void Respond(nrd_tensor* outputs, uint32_t count,
                        std::unique_ptr<ResponseValues> values) = 0;
 };
@@ -53,10 +53,10 @@ struct alignas(64) Request {
 
   int64_t submit_ns;
   int64_t enqueue_ns;
-  int64_t rows;  // first dimension of its inputs; 1 when the model has no batch dimension
+  int64_t rows;  // first dimension of the inputs; 1 if the model has no batch dimension
 
-  // Links of the one list that it is in: a queue's, an ensemble's, that of requests to be answered,
-  // or that of unused records.
+  // Links of the one list that contains the request: a queue's, an ensemble's, requests to be
+  // answered, or unused records.
   Request* previous;
   Request* next;
 
@@ -67,27 +67,26 @@ struct alignas(64) Request {
   void* continuation_context;
   // Takes the responses of an ensemble's step in place of the runtime's callback; NULL: none.
   ResponseSink* sink;
-  // The caller's; NULL: the runtime's callbacks are.
+  // The caller's receiver; NULL: the runtime's callbacks get the answers.
   const nrd_receiver* receiver;
 
   // Queue.
   uint32_t level;            // index of its priority level, 0 is the most urgent
-  bool delayed;              // its timeout passed and the policy is to serve it last
-  int64_t policy_expiry_ns;  // the model's policy decides what happens then; kNever: none
+  bool delayed;              // the timeout has passed and the policy is to serve the request last
+  int64_t policy_expiry_ns;  // then the model's policy applies; kNever: none
   int64_t hard_expiry_ns;    // the client's own limit: answered with an error; kNever: none
   bool delay_on_expiry;
-  // With an objective: when it has to be answered, when it has to run at the latest (kNever: that
-  // does not matter), when it would have been answered, where it was refused, and the size of a
-  // row.
+  // With an objective: the due time, the latest begin (kNever: irrelevant), the predicted time of
+  // the answer if refused, and the size of a row.
   int64_t due_ns;
   int64_t latest_ns;
   int64_t predicted_ns;
   uint64_t row_elements;
-  size_t heap_place;  // in the heap of expiries, counted from 1; 0: not in it
-  uint64_t ticket;    // its place in the order of answers, with preserve_ordering
+  size_t heap_place;  // place in the heap of expiries, counted from 1; 0: not in it
+  uint64_t ticket;    // place in the order of answers, with preserve_ordering
 
-  // Sequences: where it waits or executes, whether its sequence begins with it, and whether its
-  // backend wants it again.
+  // For sequences: the sequence in which the request waits or executes, whether the sequence begins
+  // with it, and whether the backend wants it again.
   Sequence* sequence;
   bool starts;
   bool rescheduled;
@@ -97,7 +96,7 @@ struct alignas(64) Request {
   CacheKey cache_key;
   uint64_t cache_lookup_ns;
 
-  // Values that come with the response; NULL: none ever came. Freed with the record.
+  // Values that come with the response; NULL: this record never had any. Freed with the record.
   ResponseValues* response_values;
 
   // Data that the model's runner keeps with the record between its uses; freed with it.
@@ -120,7 +119,7 @@ struct alignas(64) Request {
 static_assert(std::is_standard_layout_v<Request> && offsetof(Request, record) == 0,
               "the ABI hands out the address of the record as the request");
 
-// Requests chained through their own links: nothing is allocated, so nothing here can fail.
+// A list of requests chained through their own links: no function allocates or fails.
 struct RequestList {
   Request* head = nullptr;
   Request* tail = nullptr;
@@ -136,8 +135,8 @@ struct RequestList {
 
 // Requests that were taken out of the queue before they ran.
 struct RemovedRequests {
-  RequestList culprits;   // that were to be taken out, or whose time is up
-  RequestList abandoned;  // of the same sequences; they cannot run without those
+  RequestList culprits;   // requests that were to be taken out, or whose time is up
+  RequestList abandoned;  // requests of the same sequences, which cannot run without the culprits
 
   [[nodiscard]] bool empty() const { return culprits.empty() && abandoned.empty(); }
 };
@@ -145,7 +144,7 @@ struct RemovedRequests {
 // Releases the buffers of `count` tensors and clears their data.
 void DropTensors(nrd_tensor* tensors, uint32_t count);
 
-// Status and message of a request that will not run, or failed.
+// Sets status and message of a request that will not run, or failed.
 void SetFailure(Request& request, int32_t code, std::string_view message);
 
 }  // namespace nereid

@@ -69,8 +69,8 @@ Status CheckRows(const ModelConfig& config, const TensorSpec& spec, int64_t rows
   return Status();
 }
 
-// `where` names the input in messages, and is "" on the way that every good request takes: making
-// the name costs an allocation.
+// `where` names the input in messages; it is "" for the first check, to save the allocation of a
+// name for good requests.
 Status CheckByteSize(const TensorSpec& spec, const nrd_tensor& tensor, const std::string& where) {
   if (spec.datatype == NRD_TYPE_BYTES) {
     uint64_t count = 0;
@@ -231,7 +231,7 @@ bool SameShapes(const ModelConfig& config, const Request& a, const Request& b) {
     if (IsSelected(left) != IsSelected(right)) {
       return false;
     }
-    // Every model that batches has a batch dimension, which may differ.
+    // The first dimension, that of the batch, may differ.
     if (IsSelected(left) && !config.inputs[i].ragged &&
         (left.rank != right.rank ||
          !std::equal(left.shape + 1, left.shape + left.rank, right.shape + 1))) {

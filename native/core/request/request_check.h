@@ -1,4 +1,4 @@
-// Checks that a request fits its model; the messages tell a client what was expected and what came.
+// Checks that a request fits its model; the messages tell the expected and the given values.
 #ifndef NEREID_CORE_REQUEST_REQUEST_CHECK_H_
 #define NEREID_CORE_REQUEST_REQUEST_CHECK_H_
 
@@ -11,7 +11,7 @@ namespace nereid {
 // Checks inputs against the configuration and sets request.rows.
 Status CheckRequest(const ModelConfig& config, Request& request);
 
-// True if `dims` allow `shape`, `rows` being the first dimension when the model has one.
+// True if `dims` allow `shape`, with `rows` as first dimension if the model has a batch dimension.
 bool ShapeFits(const std::vector<int64_t>& dims, bool batched, int64_t rows, uint32_t rank,
                const int64_t* shape);
 

@@ -17,7 +17,7 @@ std::string ToString(const std::vector<int64_t>& dims) {
   return ShapeToString(static_cast<uint32_t>(dims.size()), dims.data());
 }
 
-// Elements of the fixed sizes from `*place` up to the next -1 or `end`, where it leaves `*place`.
+// Multiplies the fixed sizes from `*place` up to the next -1 or `end`, and leaves `*place` there.
 Status TakeFixed(Place* place, Place end, uint64_t* count_out) {
   const Place next = std::find(*place, end, -1);
   const std::vector<int64_t> fixed(*place, next);
@@ -25,7 +25,7 @@ Status TakeFixed(Place* place, Place end, uint64_t* count_out) {
   return ElementCount(static_cast<uint32_t>(fixed.size()), fixed.data(), count_out);
 }
 
-// The k-th -1 of `to` takes the size that `shape` has at the k-th -1 of `from`.
+// Fills the k-th -1 of `to` with the size of `shape` at the k-th -1 of `from`.
 void Fill(const std::vector<int64_t>& from, const std::vector<int64_t>& to, bool batched,
           nrd_tensor* tensor) {
   int64_t* const shape = tensor->shape + (batched ? 1 : 0);

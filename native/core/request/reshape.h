@@ -1,4 +1,4 @@
-// Tensors that clients and the backend see in different shapes: `dims` and `reshape` of a spec.
+// Converts tensors between the shapes of clients and the backend: `dims` and `reshape` of a spec.
 #ifndef NEREID_CORE_REQUEST_RESHAPE_H_
 #define NEREID_CORE_REQUEST_RESHAPE_H_
 

@@ -5,7 +5,7 @@
 namespace nereid {
 namespace {
 
-// Says in the record what there is.
+// Writes the values' address and count into the record.
 void Tell(Request& request) {
   const ResponseValues* const values = request.response_values;
   const bool some = values != nullptr && values->size() > 0;

@@ -10,7 +10,8 @@
 
 namespace nereid {
 
-// A record has such values from its first one on, and keeps their memory; most never have any.
+// Adds a value to the record's next response. The memory is allocated at a record's first value and
+// kept; most have none.
 void AddResponseValue(Request& request, const nrd_value& value);
 void DropResponseValues(Request& request);
 inline void ClearResponseValues(Request& request) {
@@ -18,7 +19,7 @@ inline void ClearResponseValues(Request& request) {
     DropResponseValues(request);
   }
 }
-// Passes them on from one record to another, which loses its own. Null: there are none.
+// Moves the values from one record to another, which loses its own. Null: there are none.
 std::unique_ptr<ResponseValues> TakeResponseValues(Request& request);
 void GiveResponseValues(std::unique_ptr<ResponseValues> values, Request& request);
 

@@ -8,7 +8,7 @@
 namespace nereid {
 namespace {
 
-// Is right to a few milliseconds, which is enough for last_inference_ms, at a fifth of the price.
+// The wall clock to a few milliseconds, enough for last_inference_ms, at a fifth of the cost.
 uint64_t WallClockMs() {
   timespec now;
   clock_gettime(CLOCK_REALTIME_COARSE, &now);
@@ -55,7 +55,7 @@ struct ModelStats::CacheStages {
   Histogram miss;
 };
 
-// The counters that whoever holds one instance writes, and nobody else.
+// The counters that only the thread that holds an instance writes.
 struct alignas(64) ModelStats::InstanceShard {
   std::atomic<uint64_t> last_inference_ms{0};
   std::atomic<uint64_t> rows{0};
@@ -201,7 +201,7 @@ void ModelStats::Read(nrd_model_stats* stats_out) const {
     stats.inference_count += ReadCounter(shard.rows);
     stats.execution_count += ReadCounter(shard.executions);
     stats.inline_count += ReadCounter(shard.inline_executions);
-    // Read once, so that the counts that clients expect to be equal are.
+    // Read once, so that counts that clients expect to be equal are equal.
     const uint64_t successes = ReadCounter(shard.successes);
     AddDuration(&stats.success, successes, ReadCounter(shard.total_ns));
     AddDuration(&stats.queue, successes, ReadCounter(shard.queue_ns));
@@ -252,7 +252,7 @@ uint32_t ModelStats::ReadBatchStats(nrd_batch_stats* stats_out, uint32_t capacit
 }
 
 Status ModelStats::ReadHistogram(uint32_t which, uint64_t* counts_out, uint32_t capacity) const {
-  std::array<uint64_t, Histogram::bucket_count()> counts{};  // also while there is no memory
+  std::array<uint64_t, Histogram::bucket_count()> counts{};  // on the stack, needing no heap
   const auto add_instances = [&](Histogram InstanceShard::*histogram) {
     for (uint32_t i = 0; i < instance_count_; ++i) {
       (instances_[i].*histogram).AddTo(counts.data());

@@ -28,7 +28,7 @@ enum class FailReason { kRejected, kCancelled, kBackend, kOther };
 
 class ModelStats {
  public:
-  // Larger batch sizes share a map under a mutex.
+  // Larger batch sizes are counted in a map under a mutex.
   static constexpr uint64_t kMaxDenseBatchSize = 1024;
 
   // `stages`: whether the histograms from NRD_HISTOGRAM_COMPUTE_INPUT on are kept.
@@ -37,8 +37,8 @@ class ModelStats {
   ModelStats(const ModelStats&) = delete;
   ModelStats& operator=(const ModelStats&) = delete;
 
-  // The two calls that name an instance never overlap for one instance: whoever holds the instance
-  // makes them, and a later holder must have synchronised with an earlier one.
+  // The two functions with an instance must not overlap for one instance: only its holder calls
+  // them, and a later holder must have synchronised with an earlier one.
 
   // One execution. `rows` counts into inference_count; `batch_size_key` is the batch size under
   // which ReadBatchStats reports it.
@@ -49,7 +49,7 @@ class ModelStats {
   // One request that an execution answered. Counts into success, queue and compute, once each.
   void RecordSuccess(uint32_t instance, const RequestTimes& times);
 
-  // From any thread.
+  // Any thread may call these.
 
   void RecordFail(FailReason reason, uint64_t total_ns);
 
@@ -57,8 +57,8 @@ class ModelStats {
   // compute. It reads only queue_ns and total_ns of `times`. `cache_hit_ns`: lookup and copying.
   void RecordCacheHit(const RequestTimes& times, uint64_t cache_hit_ns);
 
-  // A lookup that found nothing, with the insertion when there was one. Its request is also
-  // recorded by RecordSuccess or RecordFail.
+  // A lookup that found nothing, including the time of an insertion. Its request is also recorded
+  // by RecordSuccess or RecordFail.
   void RecordCacheMiss(uint64_t cache_miss_ns);
 
   // Everything but pending_count and executing_count, which it leaves as they are.

@@ -9,7 +9,7 @@ void StoreAnswer(AnswerCache& cache, ModelStats& stats, const Request& request) 
   if (request.record.status == NRD_OK) {
     try {
       cache.Insert(request.cache_key, request.record);
-    } catch (const std::exception&) {  // short of memory: the answer is not kept, that is all
+    } catch (const std::exception&) {  // without memory, the answer is just not kept
     }
   }
   stats.RecordCacheMiss(request.cache_lookup_ns + ElapsedNs(insert_ns, MonotonicNowNs()));

@@ -1,4 +1,4 @@
-// Every runner stores with this an answer that the response cache did not have.
+// Stores answers that the response cache did not have, for all runners.
 #ifndef NEREID_CORE_REQUEST_STORE_ANSWER_H_
 #define NEREID_CORE_REQUEST_STORE_ANSWER_H_
 
@@ -8,8 +8,8 @@
 
 namespace nereid {
 
-// For a request with `cacheable`, before its answer is delivered: stores it when it is NRD_OK and
-// memory allows, and counts the miss.
+// Called for a `cacheable` request before its answer is delivered: stores the answer if it is
+// NRD_OK and memory allows, and counts the miss.
 void StoreAnswer(AnswerCache& cache, ModelStats& stats, const Request& request) noexcept;
 
 }  // namespace nereid

@@ -1,4 +1,4 @@
-// Decides which requests a model takes, and whether the thread that brings one may execute it.
+// Decides which requests a model accepts, and whether the submitting thread may execute one.
 #ifndef NEREID_CORE_SCHEDULE_ADMISSION_H_
 #define NEREID_CORE_SCHEDULE_ADMISSION_H_
 
@@ -14,11 +14,11 @@
 
 namespace nereid {
 
-// Guarded by the dispatcher's mutex, but for is_open. All that every request comes through is here
-// in the header.
+// Guarded by the dispatcher's mutex, except is_open. Functions that every request passes are
+// inline.
 class Admission {
  public:
-  // Both outlive this.
+  // Both arguments outlive this.
   Admission(const ModelConfig& config, const nrd_backend& backend)
       : config_(config), backend_(backend) {}
 
@@ -39,20 +39,20 @@ class Admission {
   [[nodiscard]] bool MayRunInline(const Request& request) const {
     return estimate_ns_ <= config_.inline_budget_ns && TakesInline(request);
   }
-  // The same, after an execution that is so short that it is worth while to wait for its end.
+  // The same, after an execution so short that waiting for its end pays.
   [[nodiscard]] bool IsWorthAwaiting(const Request& request) const {
     return estimate_ns_ != 0 && estimate_ns_ <= kShortExecutionNs && TakesInline(request);
   }
 
-  // Takes an eighth of the newest measurement, the first one included: one slow run, such as a cold
-  // start, does not change the mode, and a model that is far above the budget leaves it after one.
+  // Averages with a weight of an eighth, also for the first: a single slow run, such as a cold
+  // start, does not end inline execution, but one far above the budget does.
   void Measured(uint64_t execution_ns) {
     const auto newest = static_cast<int64_t>(std::min<uint64_t>(execution_ns, kNever / 2));
     estimate_ns_ += (newest - estimate_ns_) / 8;
   }
 
  private:
-  // Waking a thread takes longer than this, and hearing from it takes as long again.
+  // Waking a thread takes longer than this, and its reply as long again.
   static constexpr int64_t kShortExecutionNs = 5'000;
 
   [[nodiscard]] Status WhyRefused(const Request& request) const;
@@ -61,7 +61,7 @@ class Admission {
     return config_.allow_inline &&
            (backend_.flags & (NRD_BACKEND_OWN_THREAD | NRD_BACKEND_DETACHES)) == 0 &&
            !request.Has(NRD_REQUEST_NO_INLINE) &&
-           // That thread has others to answer, the timer's even those of other models.
+           // A callback's thread must answer other requests, the timer's even other models'.
            !Completion::InCallback();
   }
 

@@ -18,7 +18,7 @@ std::unique_ptr<WorkQueue> MakeWorkQueue(const ModelConfig& config) {
   return std::make_unique<SharedQueue>(config);
 }
 
-// A submitter looks so often for a busy instance before it queues: about 3 us in all.
+// The number of times that a submitter polls a busy instance before it queues: about 3 us in all.
 constexpr int kMostLooks = 16;
 constexpr int kPausesBetweenLooks = 4;
 
@@ -118,8 +118,8 @@ Status Dispatcher::Enter(Request& request, Instance** borrowed_out) {
   return Status();
 }
 
-// An execution that takes less than waking a thread is waited for here, if it ends as soon as it
-// should: its thread may have lost the processor. The request is nobody else's yet, and keeps the
+// Waits for an execution that is shorter than waking a thread, but only for as long as expected:
+// its thread may have lost the processor. The request still belongs to this thread, and keeps the
 // scheduler alive.
 void Dispatcher::AwaitShortExecution(const Request& request) {
   if (warm_up_.is_under_way() || !admission_.IsWorthAwaiting(request)) {
@@ -145,8 +145,8 @@ Instance* Dispatcher::BorrowFor(Request& request) {
   return &instance;
 }
 
-// From the moment the mutex is released the request may be answered and reused: all that touches it
-// happens before. The scheduler may go as well, except while `wakers_` counts the thread.
+// Once the mutex is released, the request may be answered and reused, so all accesses to it come
+// before. The scheduler may be destroyed as well, except while `wakers_` counts this thread.
 Status Dispatcher::Enqueue(Request& request, int64_t now_ns) {
   NRD_RETURN_IF_ERROR(queue_->Push(request, now_ns));
   request.record.status = NRD_PENDING;
@@ -156,7 +156,8 @@ Status Dispatcher::Enqueue(Request& request, int64_t now_ns) {
   return Status();
 }
 
-// If one instance executes the request next, and is idle, this thread executes it there; else null.
+// Returns the instance that must execute the request next, if idle, for this thread to borrow, or
+// null.
 Instance* Dispatcher::BorrowHome(const Request& request, int64_t now_ns) {
   WaitingInstance* const home = queue_->HomeOf(request, waiting_);
   if (home == nullptr || !waiting_.IsIdle(*home) ||
@@ -197,7 +198,7 @@ void Dispatcher::ArmTimer() {
 
 void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
   WaitingInstance* woken = nullptr;
-  const int64_t ended_ns = config_.objective ? now_() : 0;  // before anything is waited for
+  const int64_t ended_ns = config_.objective ? now_() : 0;  // before any wait
   limits_.Leave(instance.index());
   {
     const MutexLock lock(mutex_);
@@ -220,22 +221,22 @@ void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
 Status Dispatcher::BeginWarmUp(Request& request) {
   const MutexLock lock(mutex_);
   NRD_RETURN_IF_ERROR(admission_.Check(request, request.submit_ns));
-  if (Completion::InCallback()) {  // perhaps of a thread that has to execute this
+  if (Completion::InCallback()) {  // the callback's thread may be the one that has to execute this
     return Status(NRD_FAILED_PRECONDITION,
                   "model '" + config_.name + "' cannot be warmed up from a completion callback");
   }
-  // Requests that are being answered do no harm: their instance looks here when that is done.
+  // Requests being answered do not matter: their instance looks here afterwards.
   if (warm_up_.is_under_way() || executing_ > 0 || queue_->size() > 0) {
     return Status(NRD_FAILED_PRECONDITION,
                   "model '" + config_.name + "' cannot be warmed up while it has requests");
   }
   warm_up_.Begin();
-  ++unanswered_;  // Drain and Stop wait for it
+  ++unanswered_;  // Drain and Stop wait for the request
   request.state.store(RequestState::kExecuting, std::memory_order_relaxed);
   return Status();
 }
 
-// An instance that does not wait is on its way to look for work, and finds this first.
+// Gives an instance a warm-up request, which it finds first when it looks for work.
 bool Dispatcher::GiveWarmUp(Instance& instance, Request& request) {
   if (!admission_.is_open()) {
     return false;
@@ -276,14 +277,14 @@ Dispatcher::Work Dispatcher::Next(Instance& instance, const Outcome& outcome) {
 }
 
 bool Dispatcher::TryNext(Instance& instance, const Outcome& outcome, Work* work) {
-  WaitingInstance* woken = nullptr;  // marked, which is all that matters here
+  WaitingInstance* woken = nullptr;  // marking suffices here
   const MutexLock lock(mutex_);
   waiting_.Leave(instance);
   Settle(outcome);
   return Look(instance, work, &woken);
 }
 
-// True if there is something to do. If not, the instance waits from now on.
+// True if there is work for the instance; else it waits from now on.
 bool Dispatcher::Look(Instance& instance, Work* work, WaitingInstance** woken_out) {
   work->stop = waiting_.stopping();
   if (work->stop) {
@@ -309,8 +310,8 @@ bool Dispatcher::Look(Instance& instance, Work* work, WaitingInstance** woken_ou
   return false;
 }
 
-// The mutex is not released between this and the wait for work: an instance that was opened is idle
-// for whoever gets the mutex next.
+// Records an outcome. The mutex is held from here to the wait for work, so that an opened instance
+// is idle for the next thread that gets the mutex.
 void Dispatcher::Settle(const Outcome& outcome) {
   if (outcome.opened) {
     CountOpened();
@@ -336,7 +337,7 @@ int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   const int64_t now_ns = now_();
   queue_->TakeExpired(now_ns, &work->expired);
   MarkTaken(work->expired);
-  // When no more requests are accepted there is nothing to wait for.
+  // If no more requests are accepted, batches wait for none.
   BatchDecision decision = queue_->Decide(instance.index(), admission_.is_open() ? now_ns : kNever);
   int64_t latest_ns = kNever;
   if (objective_ != nullptr) [[unlikely]] {
@@ -355,7 +356,7 @@ int64_t Dispatcher::TakeBatch(Instance& instance, Work* work) {
   return decision.wake_ns;
 }
 
-// True if the instance that is borrowed next gets what an execution has to hold.
+// True if the instance that is borrowed next gets the resources for an execution.
 bool Dispatcher::IdleMayExecute() {
   Instance& instance = Instance::From(waiting_.Borrow());
   const bool may = limits_.TryAcquire(instance.index());
@@ -363,8 +364,8 @@ bool Dispatcher::IdleMayExecute() {
   return may;
 }
 
-// Waits until the instance can hold what an execution needs, or has nothing to execute. False: it
-// does not wait for that. Another instance may need less, so it has a look meanwhile.
+// Waits until the instance has the resources for an execution, or has nothing to execute. False: it
+// need not wait. Meanwhile another instance, which may need less, looks at the queue.
 bool Dispatcher::AwaitLimits(Instance& instance) {
   if (!limits_.HasWaited(instance.index())) {
     return false;
@@ -376,8 +377,8 @@ bool Dispatcher::AwaitLimits(Instance& instance) {
   return true;
 }
 
-// An instance that executed it looks for more when it comes to Next; one that went on with another
-// batch may wait by now.
+// The instance looks for more when it comes to Next; but one that went on with another batch may be
+// waiting by now.
 void Dispatcher::Executed(Instance& instance, std::vector<Request*>* batch) {
   executing_.fetch_sub(batch->size(), std::memory_order_relaxed);
   if (objective_ != nullptr) [[unlikely]] {
@@ -421,7 +422,7 @@ uint32_t Dispatcher::ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity
 
 RequestState Dispatcher::Withdraw(Request& request, RemovedRequests* removed) {
   const MutexLock lock(mutex_);
-  // Mark first, then look: the cache answers in the opposite order, without the mutex.
+  // Marks first and looks then: the cache answers in the opposite order, without the mutex.
   request.cancelled.store(true, std::memory_order_seq_cst);
   const RequestState state = request.state.load(std::memory_order_seq_cst);
   if (state != RequestState::kQueued) {
@@ -466,7 +467,7 @@ bool Dispatcher::AwaitAnswers(int64_t deadline_ns) {
 
 void Dispatcher::AwaitWakers() const {
   while (wakers_.load(std::memory_order_acquire) != 0) {
-    std::this_thread::yield();  // they are between releasing the mutex and returning
+    std::this_thread::yield();  // the wakers are between releasing the mutex and returning
   }
 }
 

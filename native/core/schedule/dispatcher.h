@@ -23,50 +23,50 @@
 
 namespace nereid {
 
-// The part of the scheduler that threads have in common: the queue, the instances that wait, and
-// the number of requests that are not answered yet. All of it is guarded by the dispatcher's mutex,
-// which is held inside its functions only: no backend and no callback is called with it.
+// The shared state of the scheduler's threads: the queue, the waiting instances, and the number of
+// unanswered requests. The dispatcher's mutex guards it and is held only inside its functions: no
+// backend and no callback is called with it.
 //
-// Lock order: the dispatcher's mutex, then the timer's or the rate limiter's. Nothing here
-// allocates but the queue, when it grows, so running short of memory loses no request.
+// Lock order: the dispatcher's mutex, then the timer's or the rate limiter's. Only the queue
+// allocates, when it grows, so a lack of memory loses no request.
 class Dispatcher {
  public:
-  // The work of a thread of an instance. Requests to execute are in the batch of the instance.
+  // The work for an instance's thread. Requests to execute are in the batch of the instance.
   struct Work {
-    bool stop = false;           // nothing, for good
-    Request* warm_up = nullptr;  // to be run by Instance::WarmUp; nothing else then
-    RemovedRequests expired;     // to be answered
+    bool stop = false;           // no more work: the thread ends
+    Request* warm_up = nullptr;  // to be run by Instance::WarmUp; then there is no other work
+    RemovedRequests expired;     // requests to be answered
   };
 
-  // The work that the thread has done since it asked before.
+  // The results of an instance's thread since its last call.
   struct Outcome {
-    bool opened = false;  // its instance, just now
+    bool opened = false;  // the instance was opened just now
     bool warmed_up = false;
     bool executed = false;  // the backend ran
     uint64_t execution_ns = 0;
     size_t answered = 0;
   };
 
-  // `target` is what the timer calls when requests in the queue expire, `now` what time it is.
+  // `target`: called by the timer when requests in the queue expire; `now`: the clock.
   Dispatcher(const SchedulerContext& context, ExecutionLimits& limits, TimerTarget& target,
              int64_t (*now)() = MonotonicNowNs);
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // All instances, in the order of their index, before anything else.
+  // Adds all instances, in the order of their index, before any other call.
   void Attach(Instance& instance) NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     waiting_.Attach(instance);
   }
 
-  // Returns when each instance has come to Next, and waits there, or could not be opened.
+  // Returns when each instance waits in Next, or could not be opened.
   void AwaitOpened() NRD_EXCLUDES(mutex_);
   void OpenFailed() NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     CountOpened();
   }
 
-  // Requests are refused before Open and after Close. CloseAndServe has those that wait executed
+  // Requests are refused before Open and after Close. CloseAndServe lets waiting ones execute
   // without waiting for fuller batches.
   void Open() NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -79,18 +79,18 @@ class Dispatcher {
   void CloseAndServe() NRD_EXCLUDES(mutex_);
   [[nodiscard]] bool is_open() const { return admission_.is_open(); }
 
-  // Lets a request in. Either the caller gets an instance, executes the request there and ends with
-  // GiveBack; or the request is in the queue, and from then on belongs to the instances: it may
-  // have been answered and released when this returns, and the model with it.
+  // Admits a request. Either the caller gets an instance, executes the request there and calls
+  // GiveBack; or the request is queued and belongs to the instances: when this returns, it may have
+  // been answered and released, and the model with it.
   Status Enter(Request& request, Instance** borrowed_out) NRD_EXCLUDES(mutex_);
-  // For the answered request of a borrowed instance.
+  // Called after the request of a borrowed instance was answered.
   void GiveBack(Instance& instance, uint64_t execution_ns) NRD_EXCLUDES(mutex_);
 
-  // Between BeginWarmUp and EndWarmUp nothing is executed but what WarmUp has the thread of an
-  // instance execute. That returns when it is done; false: the dispatcher was closed.
+  // Between BeginWarmUp and EndWarmUp, only WarmUp's requests are executed, on the threads of their
+  // instances. WarmUp returns when that is done; false: the dispatcher was closed.
   Status BeginWarmUp(Request& request) NRD_EXCLUDES(mutex_);
   bool WarmUp(Instance& instance, Request& request) NRD_EXCLUDES(mutex_);
-  // The same without waiting, for who drives all instances with one thread; and whether it is done.
+  // The same without waiting, for a single thread that drives all instances; true: done.
   bool TryWarmUp(Instance& instance, Request& request) NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     return GiveWarmUp(instance, request);
@@ -101,11 +101,10 @@ class Dispatcher {
   }
   void EndWarmUp() NRD_EXCLUDES(mutex_);
 
-  // On the thread of the instance: takes note of what it has done, and waits until there is
-  // something to do.
+  // Called by the instance's thread: records its results, and waits until there is work.
   Work Next(Instance& instance, const Outcome& outcome) NRD_EXCLUDES(mutex_);
-  // The same without waiting: false when there is nothing to do before the instance is woken, which
-  // WaitsUntilNs and IsWoken tell of. For who drives all instances with one thread.
+  // The same without waiting: false if there is no work before the instance is woken (see
+  // WaitsUntilNs and IsWoken). For a single thread that drives all instances.
   bool TryNext(Instance& instance, const Outcome& outcome, Work* work) NRD_EXCLUDES(mutex_);
   bool IsWoken(const Instance& instance) NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
@@ -116,15 +115,15 @@ class Dispatcher {
     return waiting_.WaitsUntilNs(instance);
   }
 
-  // A batch of the instance has been executed, and is answered next: what is left in it, without
-  // the requests that are to run again.
+  // Called when the instance has executed a batch: takes out the requests that are to run again;
+  // the rest is answered next.
   void Executed(Instance& instance, std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
-  // One request of a batch that is not over, without sequences.
+  // Called for one request of an unfinished batch, without sequences.
   void ExecutedEarly(const Request& request) NRD_EXCLUDES(mutex_);
 
-  // Takes requests out of the queue; the caller answers them, and says so with Answered.
-  // Withdraw marks the request as cancelled and returns the state that it was in; only one that was
-  // kQueued has been taken out, perhaps with others.
+  // These take requests out of the queue; the caller answers them, then calls Answered. Withdraw
+  // marks the request as cancelled and returns the state that it was in; only one that was kQueued
+  // has been taken out, perhaps with others.
   RequestState Withdraw(Request& request, RemovedRequests* removed) NRD_EXCLUDES(mutex_);
   RemovedRequests TakeExpired(int64_t now_ns, int64_t* next_expiry_ns_out) NRD_EXCLUDES(mutex_);
   RequestList TakeAll() NRD_EXCLUDES(mutex_);
@@ -140,14 +139,14 @@ class Dispatcher {
   }
   bool AwaitAnswers(int64_t deadline_ns) NRD_EXCLUDES(mutex_);
 
-  // From here on Next has `stop` for all; the caller notifies those that wait.
+  // Makes Next return `stop` for all; the caller notifies waiting instances.
   void StopInstances() NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     waiting_.Stop();
   }
-  // Waits for submitters that are just waking an instance.
+  // Waits for submitters that are waking an instance.
   void AwaitWakers() const;
-  // Gives back what sequences have kept, when all threads have ended.
+  // Gives back the states of sequences, when all threads have ended.
   void DropStates() NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     queue_->DropStates();
@@ -164,13 +163,13 @@ class Dispatcher {
     std::copy(batch_ends_.begin(), batch_ends_.end(), counts_out);
   }
 
-  // For models with an objective: a request's answer has left, so long after the request came.
+  // For models with an objective: notes that an answer has left, `took_ns` after its request came.
   void Sent(const Request& request, uint64_t took_ns) NRD_EXCLUDES(mutex_);
-  // False, and none: this is none.
+  // False, and no points: the model has no objective.
   bool ReadObjective(nrd_objective_stats* stats_out) NRD_EXCLUDES(mutex_);
   uint32_t ReadCostCurve(nrd_cost_point* points_out, uint32_t capacity) NRD_EXCLUDES(mutex_);
 
-  // For models with sequences; others know none.
+  // For models with sequences; others do nothing.
   void FinishSequences() NRD_EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     queue_->FinishSequences();
@@ -210,21 +209,23 @@ class Dispatcher {
   ExecutionLimits& limits_;
   TimerTarget& target_;
   int64_t (*const now_)();
-  // The reasons of batches of one request, which an idle instance executes at once.
+  // The reasons for batches of one request, which an idle instance executes at once.
   const int64_t full_rows_;
   const uint32_t end_of_one_;
 
-  // Requests that execute. Falls before they are answered: who has the answer sees it.
+  // The number of executing requests. Decremented before the answers, for their receivers to see.
   std::atomic<uint64_t> executing_{0};
-  // Submitters that wake an instance after they released the mutex.
+  // The number of submitters that are waking an instance after releasing the mutex.
   std::atomic<uint32_t> wakers_{0};
 
   Mutex mutex_;
   Admission admission_;  // guarded by the mutex, but for is_open
   const std::unique_ptr<WorkQueue> queue_ NRD_PT_GUARDED_BY(mutex_);
-  ObjectiveQueue* const objective_ NRD_PT_GUARDED_BY(mutex_);  // the same; null: it is no such
+  ObjectiveQueue* const objective_ NRD_PT_GUARDED_BY(mutex_);  // the queue, if it is an
+                                                               // ObjectiveQueue; else null
   WaitingInstances waiting_ NRD_GUARDED_BY(mutex_);
-  int64_t armed_expiry_ns_ NRD_GUARDED_BY(mutex_) = kNever;  // what the timer knows of
+  int64_t armed_expiry_ns_ NRD_GUARDED_BY(mutex_) = kNever;  // the time for which the timer is
+                                                             // armed
   uint64_t unanswered_ NRD_GUARDED_BY(mutex_) = 0;           // admitted and not delivered yet
   uint64_t next_ticket_ NRD_GUARDED_BY(mutex_) = 0;          // with preserve_ordering
   WarmUpTurn warm_up_ NRD_GUARDED_BY(mutex_);

@@ -1,4 +1,4 @@
-// The rate limiter, for threads: executions share resources and wait for them.
+// The rate limiter with threads: executions wait for shared resources.
 #ifndef NEREID_CORE_SCHEDULE_EXECUTION_LIMITS_H_
 #define NEREID_CORE_SCHEDULE_EXECUTION_LIMITS_H_
 
@@ -14,11 +14,11 @@
 
 namespace nereid {
 
-// The one limiter of a runtime, with its mutex. That is the last of all to be taken: nothing is
-// called while it is held.
+// The one limiter of a runtime, with its mutex, which is the last in the lock order: no other code
+// is called while it is held.
 class SharedLimiter final : private RateLimiter::Observer {
  public:
-  // One who waits does so on its own condition.
+  // An instance in the limiter, with the condition on which its thread waits.
   struct Member : RateLimiter::Holder {
     Condition served;
   };
@@ -32,10 +32,10 @@ class SharedLimiter final : private RateLimiter::Observer {
 
   bool TryAcquire(Member& member) NRD_EXCLUDES(mutex_);
   bool AcquireOrWait(Member& member, int64_t latest_ns) NRD_EXCLUDES(mutex_);
-  // True, for whoever asks whether it may go on.
+  // Always true, for use as result of MayExecute.
   bool Leave(Member& member) NRD_EXCLUDES(mutex_);
   void LeaveIfWaiting(Member& member) NRD_EXCLUDES(mutex_);
-  // True if the member did not get what it wants to execute with, or got it since.
+  // True if the member waits, or was granted its resources after waiting.
   [[nodiscard]] bool HasWaited(const Member& member) NRD_EXCLUDES(mutex_);
   [[nodiscard]] bool Waits(const Member& member) NRD_EXCLUDES(mutex_);
   // Returns when the member waits no more.
@@ -55,7 +55,7 @@ class SharedLimiter final : private RateLimiter::Observer {
 };
 
 // The instances of one model in the shared limiter, named by their index. If no instance needs
-// anything, all of this is one branch.
+// resources, each function is one branch.
 class ExecutionLimits {
  public:
   ExecutionLimits(SharedLimiter& limiter, const ModelConfig& config);
@@ -63,25 +63,25 @@ class ExecutionLimits {
   ExecutionLimits(const ExecutionLimits&) = delete;
   ExecutionLimits& operator=(const ExecutionLimits&) = delete;
 
-  // True if some instance needs anything.
+  // True if some instance needs resources.
   [[nodiscard]] bool any() const { return limited_; }
 
-  // Open comes before everything else, and fails if there is too little for some instance. Close
-  // comes after it, and may be called twice.
+  // Open is the first call, and fails if there is too little of a resource for some instance. Close
+  // may be called twice.
   Status Open();
   void Close();
 
-  // For a thread that borrows the instance, where any() holds: now or not at all.
+  // For a thread that borrows the instance, if any(): acquires at once or not at all.
   bool TryAcquire(uint32_t instance) { return limiter_.TryAcquire(*members_[instance]); }
-  // For the thread of the instance, which has something to execute or not, at `latest_ns` if that
-  // matters. False: it has, and waits for what it needs.
+  // Called by the instance's thread: `executes` says whether it has work, to begin by `latest_ns`.
+  // False: it has work and waits for resources.
   bool MayExecute(uint32_t instance, bool executes, int64_t latest_ns = kNever) {
     return !limited_ || (executes ? limiter_.AcquireOrWait(*members_[instance], latest_ns)
                                   : limiter_.Leave(*members_[instance]));
   }
-  // The instance has executed, or has nothing to execute.
+  // Called when the instance has executed, or has nothing to execute.
   void Leave(uint32_t instance) { MayExecute(instance, false); }
-  // Unless there are requests, no instance waits any more.
+  // Ends all waits if there are no requests.
   void LeaveUnless(bool requests) {
     if (limited_ && !requests) {
       LeaveAll();
@@ -95,7 +95,7 @@ class ExecutionLimits {
   [[nodiscard]] bool Waits(uint32_t instance) {
     return limited_ && limiter_.Waits(*members_[instance]);
   }
-  // Returns when the instance waits no more: its turn has come, or there is nothing to execute.
+  // Returns when the instance's turn has come, or there is nothing to execute.
   void Await(uint32_t instance) { limiter_.Await(*members_[instance]); }
 
   // See nrd_model_instance_stats_read.
@@ -107,7 +107,7 @@ class ExecutionLimits {
   SharedLimiter& limiter_;
   const ModelConfig& config_;
   const bool limited_;
-  std::vector<std::unique_ptr<SharedLimiter::Member>> members_;  // of all instances, or of none
+  std::vector<std::unique_ptr<SharedLimiter::Member>> members_;  // for all instances, or empty
 };
 
 }  // namespace nereid

@@ -28,7 +28,7 @@ Status RunOn(const std::vector<uint32_t>& cores) {
     }
     CPU_SET(core, &wanted);
   }
-  // A set of which only a part exists is taken, and cut to that.
+  // The system accepts a set that exists only in part, and cuts it; this finds the cut.
   cpu_set_t taken;
   const bool set = sched_setaffinity(0, sizeof(wanted), &wanted) == 0;
   if (!set && errno != EINVAL) {
@@ -65,7 +65,7 @@ Status TakeMemoryFrom(int32_t node) {
                                  ", which the machine does not have or the process may not use");
 }
 
-// Only this class of threads waits while any other has something to do, however long that is.
+// Gives the thread the scheduling class that waits, without limit, while any other thread has work.
 Status YieldToAll() {
   const sched_param none{};
   return sched_setscheduler(0, SCHED_IDLE, &none) == 0

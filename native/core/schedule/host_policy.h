@@ -7,9 +7,9 @@
 
 namespace nereid {
 
-// Lets the calling thread run on the cores of `options` alone and take memory from its NUMA node,
-// as long as that has some; with NRD_PRIORITY_IDLE, in time alone that no other thread wants. Fails
-// where there is no such core or node, or where the process may not use it.
+// Restricts the calling thread to the cores of `options`, and prefers memory of its NUMA node; with
+// NRD_PRIORITY_IDLE, the thread only runs when no other wants the processor. Fails if a core or
+// node does not exist or is not permitted.
 Status ApplyHostPolicy(const InstanceOptions& options);
 
 }  // namespace nereid

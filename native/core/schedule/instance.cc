@@ -9,7 +9,7 @@
 namespace nereid {
 namespace {
 
-// For what is only kept on the side: being short of memory must not fail the request.
+// Runs an action whose lack of memory must not fail the request, such as counting.
 template <typename Action>
 void BestEffort(Action&& action) noexcept {
   try {
@@ -34,7 +34,7 @@ Instance::Instance(uint32_t index, const SchedulerContext& context, DetachedBatc
   }
 }
 
-// Its thread must not end with an exception: who started the thread hears of it.
+// Opens the instance. Exceptions must not end the thread: the starter gets them as status.
 bool Instance::Open() {
   try {
     open_status_ = OpenHandle();
@@ -62,7 +62,7 @@ std::string Instance::ThreadName() const {
   return "nrd-" + context_.config.name.substr(0, 11 - suffix.size()) + suffix;
 }
 
-// Counters of one instance are written by one thread at a time.
+// Runs an action that writes counters: one thread at a time for an instance.
 template <typename Action>
 void Instance::Recording(Action&& action) {
   if (detachable_ == nullptr) [[likely]] {
@@ -142,7 +142,7 @@ void Instance::Record(const BatchExecution& execution, const std::vector<Request
     record.queue_ns = ElapsedNs(request->enqueue_ns, start_ns);
     if (request->rescheduled) {
       rows_rescheduled += static_cast<uint64_t>(request->rows);
-      continue;  // it is not answered yet
+      continue;  // not answered yet
     }
     if (request->cacheable) {
       StoreAnswer(*context_.cache, context_.stats, *request);

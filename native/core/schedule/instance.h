@@ -1,4 +1,4 @@
-// One instance of a model: a handle of the backend, and what it takes to run batches on it.
+// One instance of a model: the backend's handle, with the means to run batches on it.
 #ifndef NEREID_CORE_SCHEDULE_INSTANCE_H_
 #define NEREID_CORE_SCHEDULE_INSTANCE_H_
 
@@ -24,13 +24,13 @@
 
 namespace nereid {
 
-// The parts that a scheduler and its instances work with; all of it outlives them.
+// The objects that a scheduler and its instances use and that outlive them.
 struct SchedulerContext {
   const ModelConfig& config;
   const nrd_backend& backend;
   void* model_state;
   BufferPool& pool;
-  PoolAccount* account;  // of the model
+  PoolAccount* account;  // the model's account
   AnswerCache* cache;    // NULL: the model is not cached
   ModelStats& stats;
   Completion& completion;
@@ -39,21 +39,21 @@ struct SchedulerContext {
   SharedLimiter& limiter;
 };
 
-// Used by one thread at a time: its own, or one that submits a request and has borrowed the
-// instance from the dispatcher, whose mutex is held while an instance passes from one to the other,
-// and never while one of its functions is called.
+// Used by one thread at a time: its own, or a submitting one that has borrowed it from the
+// dispatcher. The dispatcher's mutex is held while an instance changes threads, and never during a
+// call of its functions.
 class Instance final : public WaitingInstance {
  public:
-  // `owner` is told of batches that the backend kept.
+  // `owner` is called for batches that the backend kept.
   Instance(uint32_t index, const SchedulerContext& context, DetachedBatch::Owner& owner);
 
   // Every WaitingInstance of a dispatcher is an Instance.
   static Instance& From(WaitingInstance& waiting) { return static_cast<Instance&>(waiting); }
 
-  // On the thread of the instance, before and, if it could be opened, after everything else.
+  // Called on the instance's thread: Open first, and Close last if it could be opened.
   bool Open();
   void Close();
-  // Once Open has returned. Throws where memory was missing even for a status.
+  // Valid once Open has returned. Throws if memory was lacking even for a status.
   [[nodiscard]] const Status& open_status() const {
     if (thrown_ != nullptr) {
       std::rethrow_exception(thrown_);
@@ -62,26 +62,26 @@ class Instance final : public WaitingInstance {
   }
 
   // Runs `batch`, fills in the times of its requests, stores their answers in the cache and counts
-  // them. Nothing is delivered. False: the backend keeps the batch, and nothing of it is here any
-  // more; its owner ends it with EndDetached and GiveBack.
+  // them. Delivers nothing. False: the backend keeps the batch, and `batch` is empty; the owner
+  // ends it with EndDetached and GiveBack.
   bool Execute(int64_t start_ns, bool ran_inline);
-  // On the thread of the backend, for what Execute does otherwise; and, when all is delivered, so
-  // that the instance may be closed.
+  // Called on the backend's thread: EndDetached does the rest of Execute; GiveBack, after delivery,
+  // allows the instance to be closed.
   void EndDetached(DetachedBatch& detached);
-  // The same for one of its requests.
+  // The same as EndDetached for one request of the batch.
   void EndEarly(const DetachedBatch& detached, Request& request);
   void GiveBack(DetachedBatch& detached) { detachable_->GiveBack(detached); }
   // Returns when the backend keeps no batch.
   void AwaitDetached();
 
-  // Runs one request and drops what comes out. Nothing of it is counted, and it tells nothing about
-  // how long an execution takes later.
+  // Runs one request and drops its outputs. The execution is not counted, nor its duration
+  // measured.
   void WarmUp(Request& request);
 
   // The thread's name: "nrd-<model>-<index>", cut to the 15 characters that Linux keeps.
   [[nodiscard]] std::string ThreadName() const;
 
-  // True if the backend ran in the last Execute, and for how long.
+  // True if the backend ran in the last Execute; and the duration.
   [[nodiscard]] bool executed() const { return execution_.executed(); }
   [[nodiscard]] uint64_t execution_ns() const { return execution_.compute_infer_ns(); }
 
@@ -102,11 +102,11 @@ class Instance final : public WaitingInstance {
   Status open_status_;
   std::exception_ptr thrown_;  // by Open
   BatchExecution execution_;
-  // In place of that, where the backend may keep a batch: with those that it has, several threads
-  // count for this instance.
+  // In place of execution_ if the backend may keep batches, whose threads then also count for this
+  // instance.
   std::unique_ptr<DetachedBatches> detachable_;
-  // True if the instance executes one batch at a time all the same: it holds what it needs only
-  // once, or has to find out how long an execution takes.
+  // True if the instance nevertheless executes one batch at a time, because it holds resources, or
+  // must measure executions.
   const bool attends_;
   Mutex recording_;
 };

@@ -41,7 +41,7 @@ RateLimiter::Resource& RateLimiter::Find(const std::string& name, int32_t device
   return resources_.emplace_back(Resource{.name = name, .device = device});
 }
 
-// The largest count that says something about the resource.
+// The largest count that applies to the resource.
 uint32_t RateLimiter::LimitOf(const std::string& name, int32_t device, bool* limited_out) const {
   uint32_t count = 0;
   *limited_out = false;
@@ -128,9 +128,9 @@ Status RateLimiter::Add(Holder& holder, const std::vector<ResourceCount>& needs,
   holder.turn_ = turn_;
   holder.waits_ = 0;
   holders_.push_back(&holder);
-  waiting_.reserve(holders_.size());  // nothing allocates later
+  waiting_.reserve(holders_.size());  // so that no later call allocates
   UpdateTotals();
-  ServeTurns();  // there may be more now
+  ServeTurns();  // there may be more resources now
   return Status();
 }
 
@@ -141,7 +141,7 @@ void RateLimiter::Remove(Holder& holder) {
   }
 }
 
-// True if enough is free beyond the claims of those that come before.
+// True if enough is free beyond the claims of earlier turns.
 bool RateLimiter::Fits(const Holder& holder) {
   return std::all_of(holder.needs_.begin(), holder.needs_.end(), [](const Holder::Need& need) {
     return need.resource->held + need.resource->claimed + need.count <= need.resource->total;
@@ -210,7 +210,7 @@ void RateLimiter::ServeTurns() {
   }
 }
 
-// Stands in line with those that wait, and perhaps is served at once.
+// Queues the holder among the waiting ones; it may be served at once.
 bool RateLimiter::Compete(Holder& holder) {
   if (holder.state_ == State::kExecutes) {
     GiveBack(holder);

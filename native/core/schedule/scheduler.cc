@@ -11,7 +11,7 @@
 namespace nereid {
 namespace {
 
-// Fails a request that does not enter.
+// Fails a request that is not admitted.
 int32_t Refuse(Request& request, const Status& status) {
   request.state.store(RequestState::kDone, std::memory_order_relaxed);
   SetFailure(request, status.code(), status.message());
@@ -149,8 +149,8 @@ Dispatcher::Outcome Scheduler::ExecuteAndDeliver(Instance& instance) {
           .answered = Deliver(instance.batch, instance.ticket)};
 }
 
-// A request that is to run again came into the queue before who gave up looked there, or sees that
-// now.
+// If the scheduler gave up, a request that is to run again was found in the queue, or is failed
+// here.
 void Scheduler::Executed(Instance& instance, std::vector<Request*>* batch) {
   dispatcher_.Executed(instance, batch);
   if (config_.sequences && gave_up_.load(std::memory_order_relaxed)) [[unlikely]] {
@@ -158,7 +158,7 @@ void Scheduler::Executed(Instance& instance, std::vector<Request*>* batch) {
   }
 }
 
-// Stop closes the instance when the batch was given back, so that comes last.
+// GiveBack comes last, because Stop then closes the instance.
 void Scheduler::EndDetached(DetachedBatch& batch) {
   batch.instance().EndDetached(batch);
   Executed(batch.instance(), &batch.requests);
@@ -217,7 +217,7 @@ void Scheduler::AnswerAbandoned(RequestList requests) {
   AnswerUnexecuted(requests, FailReason::kCancelled);
 }
 
-// Answers requests that were taken out of the queue and know why.
+// Answers requests that were taken out of the queue and have their status.
 void Scheduler::AnswerUnexecuted(RequestList requests, FailReason reason) {
   const int64_t now_ns = MonotonicNowNs();
   for (Request* request = requests.head; request != nullptr; request = request->next) {
@@ -237,7 +237,8 @@ bool Scheduler::Drain(int64_t deadline_ns) {
 }
 
 void Scheduler::FailWaiting() {
-  gave_up_.store(true, std::memory_order_relaxed);  // seen by all who get the dispatcher's mutex
+  gave_up_.store(true, std::memory_order_relaxed);  // seen by all threads that lock the
+                                                    // dispatcher's mutex
   const RequestList waiting = dispatcher_.TakeAll();
   for (Request* request = waiting.head; request != nullptr; request = request->next) {
     SetFailure(*request, NRD_UNAVAILABLE, unloaded_message_);

@@ -18,8 +18,8 @@
 namespace nereid {
 
 // An idle model runs a request on the thread that submits it. Otherwise requests queue up, and the
-// thread of each instance takes from the queue what the batch policy gives it. The dispatcher
-// decides all that; the scheduler owns the threads, executes, and answers.
+// thread of each instance takes batches by the batch policy. The dispatcher decides all that; the
+// scheduler owns the threads, executes, and answers.
 //
 // Called by any thread of the caller, by the timer's, and by those of the instances. Requests
 // belong to their callers; between Submit and the answer the core alone touches them.
@@ -72,7 +72,8 @@ class Scheduler final : public RequestRunner, public TimerTarget, public Detache
   ExecutionLimits limits_;
   OrderedDelivery ordered_;
   std::vector<std::unique_ptr<Instance>> instances_;
-  std::atomic<bool> gave_up_{false};  // what waits is failed, and so is what would wait again
+  std::atomic<bool> gave_up_{false};  // waiting requests are failed, and so are those that would
+                                      // wait again
   Dispatcher dispatcher_;
 };
 

@@ -14,11 +14,11 @@ namespace nereid {
 class TimerTarget {
  public:
   virtual ~TimerTarget() = default;
-  // The timer's thread calls it. Returns when to be called next, kNever for not until armed again.
+  // The timer's thread calls it. Returns the time of the next call; kNever: not until armed again.
   virtual int64_t OnTimer(int64_t now_ns) = 0;
 };
 
-// Targets that wait for a moment are added here. Any thread may call it.
+// Calls targets at given times. Any thread may call its functions.
 class Alarm {
  public:
   virtual ~Alarm() = default;

@@ -1,4 +1,4 @@
-// Tells whether a model warms up, and which of its instances has to execute what for that.
+// Tells whether a model is warming up, and the instance and request whose turn it is.
 #ifndef NEREID_CORE_SCHEDULE_WARM_UP_TURN_H_
 #define NEREID_CORE_SCHEDULE_WARM_UP_TURN_H_
 
@@ -27,8 +27,7 @@ class WarmUpTurn {
     }
   }
 
-  // The request that the thread of the instance has to warm up with; null: it is not its turn. Done
-  // tells that it did.
+  // The warm-up request for the instance's thread; null: it is not its turn. Done ends the turn.
   [[nodiscard]] Request* RequestFor(const Instance& instance) const {
     return instance_ == &instance ? request_ : nullptr;
   }
@@ -39,7 +38,7 @@ class WarmUpTurn {
 
  private:
   bool under_way_ = false;
-  const Instance* instance_ = nullptr;  // whose turn it is; null: nobody's just now
+  const Instance* instance_ = nullptr;  // the instance whose turn it is; null: none
   Request* request_ = nullptr;
   Condition done_;
 };

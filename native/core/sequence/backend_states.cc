@@ -44,7 +44,7 @@ Status BackendStates::Keep(uint32_t index, const Request& request) {
   }
   for (size_t i = 0; i < given.size(); ++i) {
     nrd_tensor& kept = request.sequence->states[i];
-    if (kept.data != given[i].data) {  // else the new state was written over the old one
+    if (kept.data != given[i].data) {  // otherwise the new state overwrote the old one
       DropStates(sequences_, {&kept, 1});
     }
     kept = given[i];
@@ -59,7 +59,7 @@ void BackendStates::DropRest(std::span<Request* const> requests) {
     const std::span<nrd_tensor> given = Given(index);
     for (size_t i = 0; i < given.size(); ++i) {
       if (sequence != nullptr && sequence->states[i].data == given[i].data) {
-        given[i].data = nullptr;  // the sequence has it already
+        given[i].data = nullptr;  // the sequence owns it already
       }
     }
     DropStates(sequences_, given);

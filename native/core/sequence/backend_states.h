@@ -1,4 +1,4 @@
-// States of sequences in memory of the backend's own, such as a device's.
+// States of sequences in the backend's own memory, such as a device's.
 #ifndef NEREID_CORE_SEQUENCE_BACKEND_STATES_H_
 #define NEREID_CORE_SEQUENCE_BACKEND_STATES_H_
 
@@ -18,17 +18,16 @@ namespace nereid {
 // and then takes the place of the sequence's; if the request fails it goes back.
 class BackendStates {
  public:
-  // `config` outlives this, and its sequences have states of the backend's own.
+  // `config` outlives this, and its sequences have states in the backend's memory.
   explicit BackendStates(const ModelConfig& config);
 
-  // Takes what the backend made of a state for request `index` of the batch.
+  // Takes a new state for request `index` of the batch from the backend.
   Status Give(uint32_t index, uint32_t state, const nrd_tensor& made);
 
-  // The sequence of the request, which succeeded, keeps what was given for it: all, or on failure
-  // nothing.
+  // Moves the given states of a request that succeeded to its sequence: all, or on failure none.
   Status Keep(uint32_t index, const Request& request);
 
-  // Gives back what no sequence keeps. `requests` are the batch's.
+  // Gives back the states that no sequence keeps. `requests` are the batch's.
   void DropRest(std::span<Request* const> requests);
 
  private:

@@ -1,5 +1,7 @@
 #include "core/sequence/sequence.h"
 
+#include "base/status.h"
+
 namespace nereid {
 
 void SequenceList::InsertAfter(Sequence* place, Sequence* sequence) {

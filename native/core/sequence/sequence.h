@@ -24,25 +24,25 @@ enum class SequenceState : uint8_t {
 // Belongs to the SequenceQueue of its model, and is guarded with it by the dispatcher's mutex. The
 // id and, while it is running, the states are also used by the thread that executes it.
 struct Sequence {
-  uint64_t number = 0;  // 0: it has a name, or nobody knows it
+  uint64_t number = 0;  // 0: it has a name, or no id
   std::string name;
   SequenceState state = SequenceState::kBacklog;
-  // Its last request has come, or its first was lost: it ends when nothing waits or executes,
-  // unless it is begun anew before that.
+  // Its last request has come, or its first was lost: the sequence ends when no request waits or
+  // executes, unless it is begun anew before.
   bool closed = false;
   bool started = false;   // some request of it was executed
-  uint32_t instance = 0;  // with a slot: whose
+  uint32_t instance = 0;  // with a slot: the slot's instance
   uint32_t slot = 0;
   int64_t idle_since_ns = 0;
   RequestList waiting;
-  // Links of the one list that it is in: the backlog, the ready ones of its instance, the idle
-  // ones.
+  // Links of the one list that contains it: the backlog, the ready ones of its instance, or the
+  // idle ones.
   Sequence* previous = nullptr;
   Sequence* next = nullptr;
   // Tensors that it keeps from one request to the next, one a state of the configuration, each with
   // its buffer; without memory before the first request was executed.
   std::vector<nrd_tensor> states;
-  uint64_t state_bytes = 0;  // of these, when it ran last
+  uint64_t state_bytes = 0;  // size of the states after the last execution
 };
 
 // Sequences chained through their own links.
@@ -51,7 +51,7 @@ struct SequenceList {
   Sequence* tail = nullptr;
 
   [[nodiscard]] bool empty() const { return head == nullptr; }
-  // Null: in front of all.
+  // Inserts behind `place`; null: in front.
   void InsertAfter(Sequence* place, Sequence* sequence);
   void Append(Sequence* sequence) { InsertAfter(tail, sequence); }
   void Remove(Sequence* sequence);
@@ -60,7 +60,7 @@ struct SequenceList {
 // The name or the number of a request's sequence.
 std::string SequenceText(const Request& request);
 
-// Gives back what is there of the states that a sequence kept.
+// Gives back the existing states of a sequence.
 void DropStates(const SequenceConfig& config, std::span<nrd_tensor> kept);
 
 }  // namespace nereid

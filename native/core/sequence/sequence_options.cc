@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kStandardIdleNs = 1'000'000'000;
 constexpr uint32_t kMaxSlots = 65'536;
 
-// The hidden input of a control or state; `what` names that in the message.
+// Checks the hidden input of a control or state; `what` names it in the message.
 Status CheckHiddenInput(const ModelConfig& config, uint32_t input, std::string_view what) {
   if (input < config.visible_inputs || input >= config.inputs.size()) {
     return Status::InvalidArgument(std::string(what) + " names input " + std::to_string(input) +
@@ -149,7 +149,7 @@ Status CheckModes(const nrd_model_options& options, const nrd_sequence_options& 
   return Status();
 }
 
-// Inputs that tell of the requests of a batch cannot tell which rows they are.
+// Refuses ragged inputs, batch inputs and batch outputs if rows are slots, some of which are empty.
 Status CheckRagged(const ModelConfig& config) {
   const bool ragged = !config.combined_inputs.empty() || config.scatters ||
                       std::any_of(config.inputs.begin(), config.inputs.end(),
@@ -189,7 +189,7 @@ Status ReadSequenceConfig(const nrd_model_options& options, ModelConfig* config)
   NRD_RETURN_IF_ERROR(CheckRagged(*config));
   config->batch_policy.dynamic = config->batched();
   config->core_gathers = true;
-  // A rescheduled request has no submitter who waits for it any more.
+  // A rescheduled request has no waiting submitter any more.
   config->allow_inline = config->allow_inline && !sequences.iterative;
   return Status();
 }

@@ -1,4 +1,4 @@
-// Reads and checks how a model batches by sequences.
+// Reads and checks a model's options for batching by sequences.
 #ifndef NEREID_CORE_SEQUENCE_SEQUENCE_OPTIONS_H_
 #define NEREID_CORE_SEQUENCE_SEQUENCE_OPTIONS_H_
 

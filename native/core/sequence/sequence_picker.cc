@@ -13,7 +13,7 @@ SequencePicker::SequencePicker(const ModelConfig& config)
   chosen_.reserve(sequences_.slots);
 }
 
-// True if the next requests of both find states of the same shape. Neither is running.
+// True if the states of both sequences, neither of which runs, have the same shapes.
 bool SequencePicker::SameStates(const Sequence& a, const Sequence& b) const {
   const auto kept = [](const Sequence& sequence, size_t index) -> const nrd_tensor* {
     const bool starts = sequence.waiting.head->Has(NRD_REQUEST_SEQUENCE_START);
@@ -42,8 +42,8 @@ bool SequencePicker::Includes(const Request& request) const {
                                    static_cast<uint32_t>(chosen_.size()), &request.record) != 0;
 }
 
-// Sequences that cannot share a batch with the oldest one are left out, or end it where order
-// counts. Looks only as far as one batch can reach, and one further to see that it ends there.
+// Leaves out sequences that cannot share a batch with the oldest one, or ends the batch there if
+// order counts. Looks only at the requests of one batch, and at one more to see that it ends there.
 BatchDecision SequencePicker::Pick(const SequenceList& ready, int64_t now_ns) {
   seen_.clear();
   candidates_.clear();

@@ -20,9 +20,9 @@ class SequencePicker {
   explicit SequencePicker(const ModelConfig& config);
 
   // Tells how many sequences of the list run together now, or when to look again. The list is
-  // ordered by when their first requests came.
+  // ordered by the arrival of their first requests.
   BatchDecision Pick(const SequenceList& ready, int64_t now_ns);
-  // So many of those that Pick saw, in the order of their rows. They change with the next Pick.
+  // The first `count` sequences that Pick chose, in order of rows; valid until the next Pick.
   std::span<Sequence* const> Picked(size_t count);
 
  private:
@@ -32,8 +32,8 @@ class SequencePicker {
   const ModelConfig& config_;
   const SequenceConfig& sequences_;
   std::vector<WaitingRequest> seen_;        // reserved once, as are the next two
-  std::vector<Sequence*> candidates_;       // what `seen_` was made of
-  std::vector<const nrd_request*> chosen_;  // of these, what a batcher let in
+  std::vector<Sequence*> candidates_;       // the sequences of the entries in `seen_`
+  std::vector<const nrd_request*> chosen_;  // of these, the requests that a batcher let in
 };
 
 }  // namespace nereid

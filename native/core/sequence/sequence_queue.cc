@@ -25,7 +25,7 @@ void SequenceQueue::DropStates() {
   }
 }
 
-// ---- Which sequence a request belongs to ----
+// ---- The sequence of a request ----
 
 Sequence* SequenceQueue::Find(uint64_t number, std::string_view name) const {
   if (!name.empty()) {
@@ -122,7 +122,7 @@ bool SequenceQueue::AssignSlot(Sequence* sequence) {
   }
   ++active_;
   ++started_;
-  // It has no requests yet, or comes out of the backlog with some.
+  // The sequence has no requests yet, or comes out of the backlog with some.
   sequence->state = SequenceState::kIdle;
   if (sequence->waiting.empty()) {
     idle_.Append(sequence);
@@ -132,7 +132,7 @@ bool SequenceQueue::AssignSlot(Sequence* sequence) {
   return true;
 }
 
-// The sequence that waits longest gets the slot.
+// Gives the slot to the sequence that waits longest.
 void SequenceQueue::FreeSlot(const Sequence& sequence) {
   slots_.GiveBack(sequence.instance, sequence.slot);
   --active_;
@@ -143,7 +143,7 @@ void SequenceQueue::FreeSlot(const Sequence& sequence) {
   }
 }
 
-// The end of a sequence that is in no list.
+// Ends a sequence that is in no list.
 void SequenceQueue::Forget(Sequence* sequence) {
   if (!sequence->name.empty()) {
     by_name_.erase(sequence->name);
@@ -162,12 +162,12 @@ void SequenceQueue::End(Sequence* sequence) {
   FreeSlot(*sequence);
 }
 
-// ---- What runs ----
+// ---- Execution ----
 
 void SequenceQueue::MakeReady(Sequence* sequence) {
   sequence->state = SequenceState::kReady;
   SequenceList& ready = ready_[sequence->instance];
-  // Looks from behind: what comes now is seldom older than what is there.
+  // Searches from the end: a new one is seldom older than the others.
   Sequence* place = ready.tail;
   while (place != nullptr && place->waiting.head->enqueue_ns > sequence->waiting.head->enqueue_ns) {
     place = place->previous;
@@ -233,7 +233,7 @@ void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
   batch->resize(kept);
 }
 
-// Decides what a sequence does of which nothing executes any more, and which is in no list.
+// Decides the next state of a sequence without an executing request, and in no list.
 void SequenceQueue::Rest(Sequence* sequence, int64_t now_ns) {
   if (!sequence->waiting.empty()) {
     MakeReady(sequence);
@@ -247,7 +247,7 @@ void SequenceQueue::Rest(Sequence* sequence, int64_t now_ns) {
   }
 }
 
-// ---- What does not run ----
+// ---- Removal ----
 
 void SequenceQueue::RemoveWaiting(Sequence* sequence, Request* request) {
   sequence->waiting.Remove(request);
@@ -278,7 +278,7 @@ void SequenceQueue::Remove(Request& request, RemovedRequests* removed, int64_t n
   SettleEmpty(sequence, lost_start, now_ns);
 }
 
-// Without its first request there is no sequence: what comes later has to start it anew.
+// Settles a sequence without requests; one that lost its first request must be started anew.
 void SequenceQueue::SettleEmpty(Sequence* sequence, bool lost_start, int64_t now_ns) {
   sequence->closed = sequence->closed || lost_start;
   if (sequence->state == SequenceState::kBacklog) {
@@ -329,16 +329,16 @@ int64_t SequenceQueue::NextEventNs() const {
   return std::min(expiry_ns, idle_ns);
 }
 
-// ---- Who looks ----
+// ---- Waking ----
 
-// One that is idle had nothing to execute before: it executes this request.
+// An idle instance had nothing to execute before, so it executes this request next.
 WaitingInstance* SequenceQueue::HomeOf(const Request& request,
                                        const WaitingInstances& waiting) const {
   const Sequence& sequence = *request.sequence;
   return sequence.state == SequenceState::kReady ? &waiting.At(sequence.instance) : nullptr;
 }
 
-// Notifies all but the last.
+// Chooses the roused instances; notifies all but the last, which it returns.
 WaitingInstance* SequenceQueue::ChooseRoused(WaitingInstances& waiting) {
   WaitingInstance* chosen = nullptr;
   for (const uint32_t roused : roused_) {
@@ -354,7 +354,7 @@ WaitingInstance* SequenceQueue::ChooseRoused(WaitingInstances& waiting) {
   return chosen;
 }
 
-// Sequences that became ready while the instance was busy roused nobody.
+// Looks anew, because sequences that became ready while the instance was busy woke no thread.
 WaitingInstance* SequenceQueue::ChooseForRest(const WaitingInstance& instance,
                                               WaitingInstances& waiting) {
   if (!ready_[instance.index()].empty()) {
@@ -374,8 +374,7 @@ WaitingInstance* SequenceQueue::ChooseForChange(WaitingInstances& waiting) {
 
 void SequenceQueue::BeginToWait(WaitingInstance& instance, int64_t wake_ns,
                                 WaitingInstances& waiting) {
-  // A sequence that ended by idle time may have left its slot to one that another instance
-  // executes.
+  // The slot of a sequence that ended by idle time may have gone to a sequence of another instance.
   if (WaitingInstance* const other = ChooseRoused(waiting); other != nullptr) {
     other->wake.NotifyOne();
   }

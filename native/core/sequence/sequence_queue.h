@@ -1,4 +1,4 @@
-// Keeps the requests that wait in sequences, and says which sequence has which slot.
+// Keeps the waiting requests of sequences, and assigns slots to sequences.
 #ifndef NEREID_CORE_SEQUENCE_SEQUENCE_QUEUE_H_
 #define NEREID_CORE_SEQUENCE_SEQUENCE_QUEUE_H_
 
@@ -23,10 +23,10 @@ namespace nereid {
 
 // The queue of a model with sequences, in place of the SharedQueue; it owns the sequences.
 //
-// A sequence has a slot of one instance from when there is a free one until it ends: by its last
-// request, or by idle time. Its requests are executed one after the other, by that instance alone.
-// A cancellation or an expiry that takes one of its requests out takes all that wait, because what
-// comes behind a gap would be computed from another state.
+// A sequence gets a slot of one instance when one is free, and keeps it until it ends: by its last
+// request, or by idle time. Only that instance executes its requests, one after the other. A
+// cancellation or expiry of one request removes all waiting ones of the sequence, because those
+// behind a gap would be computed from a wrong state.
 class SequenceQueue final : public WorkQueue {
  public:
   // `config` outlives this and has sequences.
@@ -37,25 +37,25 @@ class SequenceQueue final : public WorkQueue {
 
   [[nodiscard]] size_t size() const override { return size_; }
 
-  // It has to know its sequence first.
+  // Never: the request must be assigned to its sequence first.
   [[nodiscard]] bool PassesBy(Request& /*request*/, int64_t /*now_ns*/) override { return false; }
-  // Puts the request into its sequence, which it starts where it may. Fails, with nothing changed,
-  // when the sequence is unknown or the queue is full; throws when it is out of memory. Afterwards
-  // request.sequence says where it went.
+  // Puts the request into its sequence, which it may start. Fails, with nothing changed, when the
+  // sequence is unknown or the queue is full; throws when it is out of memory. Sets
+  // request.sequence.
   Status Push(Request& request, int64_t now_ns) override;
   [[nodiscard]] WaitingInstance* HomeOf(const Request& request,
                                         const WaitingInstances& waiting) const override;
 
-  // Each request of a batch is another sequence's; Take sets their rows.
+  // Each request of a batch belongs to another sequence; Take sets their rows.
   BatchDecision Decide(uint32_t instance, int64_t now_ns) override;
   void Take(size_t count, std::vector<Request*>* batch) override;
   void Finish(std::vector<Request*>* batch, int64_t now_ns) override;
 
   void Remove(Request& request, RemovedRequests* removed, int64_t now_ns) override;
-  // Ends sequences that were idle for too long, too.
+  // Also ends sequences that were idle for too long.
   void TakeExpired(int64_t now_ns, RemovedRequests* removed) override;
   [[nodiscard]] int64_t NextEventNs() const override;
-  // Sequences without a request that executes end.
+  // Ends all sequences without an executing request.
   RequestList TakeAll() override;
 
   WaitingInstance* ChooseForNew(WaitingInstances& waiting) override {
@@ -70,7 +70,7 @@ class SequenceQueue final : public WorkQueue {
   [[nodiscard]] bool Knows(uint64_t number, std::string_view name) const override;
   void ReadStats(nrd_sequence_stats* stats_out) const override;
 
-  // The model ends: nothing executes any more, and what sequences have kept is given back.
+  // Gives back the states of sequences, when the model ends and nothing executes any more.
   void DropStates() override;
 
  private:
@@ -98,13 +98,13 @@ class SequenceQueue final : public WorkQueue {
   std::unordered_map<uint64_t, Sequence*> by_number_;
   std::unordered_map<std::string_view, Sequence*> by_name_;  // views of the sequences' names
   SequenceSlots slots_;
-  std::vector<SequenceList> ready_;  // by instance, ordered by when their first request came
+  std::vector<SequenceList> ready_;  // by instance, ordered by the arrival of their first request
   SequenceList backlog_;
-  SequenceList idle_;  // by when they became idle
+  SequenceList idle_;  // ordered by the time when they became idle
   Sequence* unused_ = nullptr;
   std::vector<std::unique_ptr<Sequence>> all_;
   SequencePicker picker_;
-  std::vector<uint32_t> roused_;  // instances that got something to execute, each once
+  std::vector<uint32_t> roused_;  // instances that got something to execute, each only once
   std::vector<bool> is_roused_;   // by instance
   uint64_t state_bytes_ = 0;
   uint64_t active_ = 0;

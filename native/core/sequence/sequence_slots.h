@@ -1,4 +1,4 @@
-// Knows the slots of each instance that no sequence has.
+// Keeps the free slots of each instance.
 #ifndef NEREID_CORE_SEQUENCE_SEQUENCE_SLOTS_H_
 #define NEREID_CORE_SEQUENCE_SEQUENCE_SLOTS_H_
 

@@ -9,7 +9,7 @@
 namespace nereid {
 namespace {
 
-// The bytes of one row, for each row that has no request: zeros, which for BYTES are empty strings.
+// The bytes of a row without a request: zeros, which for BYTES are empty strings.
 uint64_t EmptyRowBytes(const nrd_tensor& row) {
   if (row.datatype != NRD_TYPE_BYTES) {
     return row.byte_size;
@@ -56,7 +56,7 @@ Status SequenceTensors::Make(std::span<Request* const> requests, int64_t rows,
   return Status();
 }
 
-// An element for each row: that of the row's request, or `no`, which is 0 for ids.
+// Makes an element for each row: the request's, or `no`, which is 0 for ids.
 void SequenceTensors::MakeControl(const ControlSpec& control, std::span<Request* const> requests,
                                   int64_t rows, std::vector<uint8_t>* memory,
                                   nrd_tensor* input) const {
@@ -120,7 +120,7 @@ nrd_tensor SequenceTensors::StateOf(size_t index, const Request& request) const 
     return kept;
   }
   nrd_tensor initial{};
-  initial.data = const_cast<char*>(state.initial.data());  // nobody writes to it: see MakeState
+  initial.data = const_cast<char*>(state.initial.data());  // never written to: see MakeState
   initial.byte_size = state.initial.size();
   initial.datatype = config_.inputs[state.input].datatype;
   initial.flags = NRD_TENSOR_SELECTED;
@@ -133,14 +133,15 @@ nrd_tensor SequenceTensors::StateOf(size_t index, const Request& request) const 
   return initial;
 }
 
-// A request that is alone gets the state where it lies, unless that is to be written over and is
-// everybody's.
+// A single request gets the state without a copy, unless it is the shared initial state and is to
+// be overwritten.
 Status SequenceTensors::MakeState(size_t index, std::span<Request* const> requests, int64_t rows,
                                   nrd_tensor* input) const {
   const StateSpec& state = sequences_.states[index];
   const nrd_tensor first = StateOf(index, *requests.front());
   *input = first;
-  if (sequences_.release_state != nullptr) {  // the backend has it: only what it is like is told
+  if (sequences_.release_state != nullptr) {  // the backend has the state: only type and shape are
+                                              // given
     input->flags = NRD_TENSOR_SELECTED | NRD_TENSOR_DEVICE;
     input->data = nullptr;
     input->byte_size = first.byte_size * static_cast<uint64_t>(rows);
@@ -186,7 +187,7 @@ Status SequenceTensors::MakeState(size_t index, std::span<Request* const> reques
 bool SequenceTensors::Reuse(std::span<Request* const> requests, uint32_t output,
                             std::span<const nrd_tensor> inputs, nrd_tensor* made) const {
   if (output < config_.visible_outputs) {
-    return false;  // a client may still read the last one
+    return false;  // a client may still be reading the last state
   }
   for (size_t i = 0; i < sequences_.states.size(); ++i) {
     const StateSpec& state = sequences_.states[i];
@@ -208,7 +209,7 @@ bool SequenceTensors::Reuse(std::span<Request* const> requests, uint32_t output,
   return false;
 }
 
-// ---- What is kept ----
+// ---- Keeping states ----
 
 Status SequenceTensors::Keep(const Request& request, int64_t rows,
                              std::span<const nrd_tensor> outputs) const {
@@ -263,7 +264,7 @@ Status SequenceTensors::RowOf(const nrd_tensor& whole, const Request& request, i
   return Status();
 }
 
-// A row that has a buffer to itself is kept as it is, others are copied.
+// Keeps a row: one with a buffer of its own as it is, others as a copy.
 Status SequenceTensors::KeepOne(size_t index, const Request& request, const nrd_tensor& row) const {
   nrd_tensor& kept = request.sequence->states[index];
   void* slab = row.slab;

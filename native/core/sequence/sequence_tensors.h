@@ -1,4 +1,4 @@
-// The inputs of a batch that tell of its sequences, and the outputs that sequences keep.
+// The inputs of a batch for controls and states of sequences, and the outputs that are states.
 #ifndef NEREID_CORE_SEQUENCE_SEQUENCE_TENSORS_H_
 #define NEREID_CORE_SEQUENCE_SEQUENCE_TENSORS_H_
 
@@ -15,30 +15,29 @@
 
 namespace nereid {
 
-// Belongs to the BatchExecution of one instance, whose thread has the sequences of the batch
-// meanwhile. Controls lie in memory of its own. A state is passed on where it lies when the request
-// is alone in its batch, otherwise it is copied in and out: no sequence keeps the buffer of a
-// batch.
+// Belongs to the BatchExecution of one instance, whose thread owns the batch's sequences meanwhile.
+// It owns the controls' memory. A single request's state is passed on without a copy; otherwise
+// states are copied in and out, so that no sequence keeps the buffer of a batch.
 class SequenceTensors {
  public:
-  // `account`: whom the bytes are counted for. All outlive this. The configuration has sequences.
+  // `account`: counts the bytes. All outlive this. The configuration has sequences.
   SequenceTensors(const ModelConfig& config, BufferPool& pool, PoolAccount* account);
 
-  // Makes controls and states for a batch of `rows` rows. `inputs` are the batch's; one that is
-  // made holds the reference to its buffer where it has one, also when a later one fails.
+  // Makes controls and states for a batch of `rows` rows. `inputs` are the batch's; each made one
+  // holds the reference to its buffer, if any, even when a later one fails.
   Status Make(std::span<Request* const> requests, int64_t rows, std::span<nrd_tensor> inputs);
 
-  // Gives output `output` the memory of its state's input, where the configuration wants that and
-  // the output, which has its size, fits; false: it is to be allocated.
+  // Gives output `output` the memory of its state's input, if the configuration wants that and the
+  // output's size fits; false: the output must be allocated.
   bool Reuse(std::span<Request* const> requests, uint32_t output,
              std::span<const nrd_tensor> inputs, nrd_tensor* made) const;
 
-  // Keeps what the backend made of request `request`'s states; `outputs` are the batch's. On
-  // failure the sequence keeps what it had.
+  // Stores the new states of a request; `outputs` are the batch's. On failure the sequence keeps
+  // its old states.
   Status Keep(const Request& request, int64_t rows, std::span<const nrd_tensor> outputs) const;
 
-  // The state that a request finds, as one row: the one that its sequence kept, or the initial one.
-  // It holds no reference.
+  // The state that a request begins with, as one row: its sequence's, or the initial one. It holds
+  // no reference.
   [[nodiscard]] nrd_tensor StateOf(size_t index, const Request& request) const;
 
   [[nodiscard]] const std::vector<StateSpec>& states() const { return sequences_.states; }
@@ -58,7 +57,7 @@ class SequenceTensors {
   const SequenceConfig& sequences_;
   BufferPool& pool_;
   PoolAccount* const account_;
-  std::vector<std::vector<uint8_t>> controls_;  // the memory of each
+  std::vector<std::vector<uint8_t>> controls_;  // the memory of each control
 };
 
 }  // namespace nereid

@@ -84,7 +84,7 @@ NRD_ASSERT_SIZE(nrd_value, 56);
 
 /* ---- Library --------------------------------------------------------------------------------- */
 
-/* NRD_ABI_VERSION of the library that was loaded. */
+/* Returns NRD_ABI_VERSION of the loaded library. */
 NRD_API uint32_t nrd_abi_version(void);
 
 /* The library's own sizeof each struct, for a binding that declares them by hand; 0 for an unknown
@@ -181,16 +181,16 @@ NRD_ASSERT_SIZE(nrd_tensor, 104);
 
 enum {
   /* On a request's input: the caller gives it. On a request's output: the caller wants it. A
-   * request whose outputs all lack it wants all of them. On a batch's output: some request wants
-   * it. */
+   * request whose outputs all lack the flag wants all of them. On a batch's output: some request
+   * wants it. */
   NRD_TENSOR_SELECTED = 1u,
-  /* On a request's input: `data` is an address in the memory of a device, which nobody but a
-   * backend with NRD_BACKEND_DEVICE_TENSORS can read. The caller's, so without a slab, and not for
+  /* On a request's input: `data` is an address in the memory of a device, which only a backend with
+   * NRD_BACKEND_DEVICE_TENSORS can read. The memory is the caller's, so there is no slab; not for
    * BYTES. On a request's output, with NRD_TENSOR_SELECTED: the caller wants it in the memory of
-   * `device`. Until the backend makes it, `shape` has what nobody knows the shape of yet: the
-   * address, and how many bytes may be written there; from then on `data` is that address. To be
-   * set anew for each submit; not for BYTES, nor for decoupled models. Such a request neither looks
-   * into the response cache nor stores into it. */
+   * `device`. Until the backend makes the output, `shape`, which is not known yet, contains the
+   * address and the number of bytes that may be written there; afterwards `data` is that address.
+   * Set anew for each submit; not for BYTES, nor for decoupled models. A request with such a tensor
+   * does not use the response cache. */
   NRD_TENSOR_DEVICE = 2u
 };
 
@@ -204,32 +204,32 @@ typedef struct nrd_model nrd_model;
 
 /* Memory for the pinned pool, asked for in chunks of `pool_chunk_bytes` or more (the last one below
  * the limit may be smaller), aligned to at least 4096, and given back only by nrd_runtime_release.
- * allocate returns NULL when it has none. */
+ * allocate returns NULL if there is no memory. */
 typedef void* (*nrd_allocate_fn)(void* context, uint64_t byte_size);
 typedef void (*nrd_deallocate_fn)(void* context, void* memory, uint64_t byte_size);
 
-/* Requests that submit answered with NRD_PENDING are complete; `tags` are theirs, valid during the
- * call. Called on an instance thread, on the timer thread, on the thread that cancels, drains or
- * releases, on that of a backend that finishes a batch (nrd_batch_finish), or on one that is about
- * to return NRD_PENDING from submit; never while the core holds a lock. The record is the caller's
- * again before the call: it may be reset, released or submitted again from inside it, and others
- * may be acquired, submitted and cancelled. A request that is submitted there is never executed
- * there (it is queued) unless the cache has its answer. Other answers wait until the call returns,
- * the timer's for all models, so it must not block. */
+/* Called when requests for which submit returned NRD_PENDING are complete; `tags`, valid during the
+ * call, name them. Called on an instance thread, on the timer thread, on the thread that cancels,
+ * drains or releases, on a backend's thread that finishes a batch (nrd_batch_finish), or on one
+ * that is about to return NRD_PENDING from submit; never while the core holds a lock. The record is
+ * the caller's again before the call: it may be reset, released or submitted again from inside it,
+ * and others may be acquired, submitted and cancelled. A request that is submitted there is never
+ * executed there (it is queued) unless the cache has its answer. Other answers wait until the call
+ * returns, the timer's for all models, so it must not block. */
 typedef void (*nrd_complete_fn)(void* context, const uint64_t* tags, uint32_t count);
 
-/* A request of a decoupled model has a response besides the one that completes it. `outputs` has
+/* Called with a response of a decoupled model's request that does not complete it. `outputs` has
  * the model's outputs; the callee takes a buffer over by clearing its `slab`, the others are
- * dropped when it returns. Called from nrd_batch_request_respond on the thread that calls that, in
- * the order of the responses; blocking it is how a slow reader slows the model down.
+ * dropped on return. Called from nrd_batch_request_respond on the thread that calls that, in the
+ * order of the responses; blocking it is how a slow reader slows the model down.
  *
- * An error that is the response (nrd_batch_request_respond_error) comes with `outputs` and a count
- * of 0, and while this is called `status` of the record is its code, and `error` has its message.
+ * For an error as response (nrd_batch_request_respond_error) the count is 0 and `outputs` is not
+ * NULL; during the call the record's `status` is the error's code, and `error` has its message.
  *
- * Responses of an ensemble come on whatever thread ends the last step of each, which must not be
- * blocked. For that this is called with NULL and 0 in place of outputs, on the thread of the
- * decoupled step's backend, before each response sets out on its way through the steps behind: it
- * is no response, and only blocks as long as the reader is behind. */
+ * A response of an ensemble comes on the thread that ends its last step, which must not be blocked.
+ * Therefore this is also called with NULL and 0 in place of outputs, on the thread of the decoupled
+ * step's backend, before each response enters the steps behind: such a call is no response, and
+ * only blocks while the reader is behind. */
 typedef void (*nrd_respond_fn)(void* context, uint64_t tag, nrd_tensor* outputs,
                                uint32_t output_count);
 
@@ -241,8 +241,8 @@ enum {
   /* Keeps the histograms NRD_HISTOGRAM_COMPUTE_INPUT to _CACHE_MISS, which costs each request a few
    * counters more. */
   NRD_RUNTIME_STAGE_HISTOGRAMS = 1,
-  /* Overwrites buffers with NRD_POISON_BYTE when they are given back, so that who still reads one
-   * sees it. Costs the writing. */
+  /* Overwrites buffers with NRD_POISON_BYTE when they are given back, so that reading one later
+   * shows. Costs the writing. */
   NRD_RUNTIME_POISON_FREED = 2
 };
 #define NRD_POISON_BYTE 0xDB
@@ -268,9 +268,9 @@ NRD_ASSERT_SIZE(nrd_runtime_options, 104);
 NRD_API int32_t nrd_runtime_create(const nrd_runtime_options* options, nrd_runtime** runtime_out,
                                    nrd_error* error_out);
 
-/* Every model and source must have been released, every request and buffer given back: otherwise
- * NRD_FAILED_PRECONDITION names what is left, and nothing happens. A nrd_buffer_release on another
- * thread must have returned. */
+/* Releases a runtime. All models and sources must have been released, all requests and buffers
+ * given back: otherwise NRD_FAILED_PRECONDITION names the rest, and nothing happens. A
+ * nrd_buffer_release on another thread must have returned. */
 NRD_API int32_t nrd_runtime_release(nrd_runtime* runtime, nrd_error* error_out);
 
 typedef struct nrd_pool_stats {
@@ -288,23 +288,23 @@ typedef struct nrd_pool_stats {
 NRD_ASSERT_SIZE(nrd_pool_stats, 72);
 NRD_API void nrd_runtime_pool_stats(nrd_runtime* runtime, nrd_pool_stats* stats_out);
 
-/* Keeps memory where it is, for a device that reads and writes it without the processor. 0: it
- * does; anything else: it cannot, and the memory is used all the same. */
+/* Keeps memory where it is, for a device that reads and writes it without the processor. 0:
+ * success; other values: failure, and the memory is used nevertheless. */
 typedef int32_t (*nrd_lock_pages_fn)(void* context, void* memory, uint64_t byte_size);
 typedef void (*nrd_unlock_pages_fn)(void* context, void* memory, uint64_t byte_size);
 
-/* From here on `lock_pages` is offered all memory of the pool: what there is during this call, and
- * what the pool takes later on the thread that needs it. Memory that it took is given to
- * `unlock_pages` once, by nrd_runtime_release. Both are called while the pool is locked, so they
- * must not call anything here. NRD_FAILED_PRECONDITION: the runtime has such functions already. */
+/* Calls `lock_pages` for all memory of the pool: the present memory during this call, and later
+ * memory on the thread for which the pool grows. nrd_runtime_release calls `unlock_pages` once for
+ * all memory that was locked. Both are called while the pool is locked, so they must call no
+ * function of this header. NRD_FAILED_PRECONDITION: the runtime has such functions already. */
 NRD_API int32_t nrd_runtime_lock_pages(nrd_runtime* runtime, void* context,
                                        nrd_lock_pages_fn lock_pages,
                                        nrd_unlock_pages_fn unlock_pages, nrd_error* error_out);
 
 /* Sets how much of each resource there is, for the executions of all models together. An instance
  * that needs some (nrd_instance_options) executes only while it holds them. An entry with device -1
- * is about each device, and about what is one for all devices. A resource that is not named here
- * has as much as the instance needs that needs most of it. Once, before models are loaded;
+ * applies to each device, and to resources that all devices share. The amount of a resource that is
+ * not named is the largest need of an instance. Called once, before models are loaded;
  * NRD_FAILED_PRECONDITION afterwards. */
 struct nrd_resource;
 NRD_API int32_t nrd_runtime_limit(nrd_runtime* runtime, const struct nrd_resource* resources,
@@ -338,12 +338,11 @@ NRD_ASSERT_SIZE(nrd_cache_stats, 56);
 NRD_API void nrd_runtime_cache_stats(nrd_runtime* runtime, nrd_cache_stats* stats_out);
 
 /* Keeps responses in place of the runtime's own cache. Any thread may call it; it may block. A key
- * is a text of printable characters that stands for the model, its version and all that was asked.
- */
+ * is a text of printable characters that identifies the model, its version and the request. */
 typedef struct nrd_cache {
   void* context;
-  /* Gives what is stored under the key to `take`, once, which copies it and says whether it could.
-   * NRD_NOT_FOUND: there is nothing. */
+  /* Passes the entry under the key to `take`, once, which copies it and returns whether it could.
+   * NRD_NOT_FOUND: there is no entry. */
   int32_t (*lookup)(void* context, nrd_string key, void* taker,
                     int32_t (*take)(void* taker, const void* data, uint64_t byte_size));
   /* Stores `byte_size` bytes, which `give` writes into memory of the cache's, once. */
@@ -352,15 +351,15 @@ typedef struct nrd_cache {
 } nrd_cache;
 NRD_ASSERT_SIZE(nrd_cache, 24);
 
-/* Once, before models are loaded, and not for a runtime with a cache_byte_limit:
- * NRD_FAILED_PRECONDITION. The cache outlives the runtime. A failure of it counts as a miss. Its
- * entries are not removed with the model: the version, or what the caller puts into it, has to tell
- * them apart. nrd_cache_stats has hits and misses of it, and nothing else. */
+/* Called once, before models are loaded; NRD_FAILED_PRECONDITION later, or for a runtime with a
+ * cache_byte_limit. The cache outlives the runtime. A failure of the cache counts as a miss.
+ * Entries are not removed with the model: the version, which the caller may extend, must
+ * distinguish them. nrd_cache_stats has only hits and misses of the cache. */
 NRD_API int32_t nrd_runtime_use_cache(nrd_runtime* runtime, const nrd_cache* cache,
                                       nrd_error* error_out);
 
-/* A buffer from the pinned pool, aligned to 64 bytes, with one reference. Its address is its
- * handle. byte_size 0 gives a valid buffer. NRD_RESOURCE_EXHAUSTED when the cap is reached. The
+/* Allocates a buffer from the pinned pool, aligned to 64 bytes, with one reference. Its address is
+ * its handle. byte_size 0 gives a valid buffer. NRD_RESOURCE_EXHAUSTED when the cap is reached. The
  * memory stays mapped until nrd_runtime_release, so reading a freed buffer gives stale bytes, never
  * a fault. */
 NRD_API int32_t nrd_buffer_alloc(nrd_runtime* runtime, uint64_t byte_size, void** buffer_out,
@@ -378,18 +377,18 @@ enum {
   /* The first and the last request of its sequence; one can be both. */
   NRD_REQUEST_SEQUENCE_START = 4u,
   NRD_REQUEST_SEQUENCE_END = 8u,
-  /* Somebody records what happens to the request; for backends that tell of it. */
+  /* The request is traced; for backends that report activities. */
   NRD_REQUEST_TRACED = 16u
 };
 
 /* Longest name of a sequence, in bytes. */
 #define NRD_MAX_SEQUENCE_NAME 128u
 
-/* A record from nrd_request_acquire: the caller's, except between a submit that returned
- * NRD_PENDING and the completion, when only nrd_request_cancel may touch it. The core allocates
- * `inputs` and `outputs` with the record, where they stay while it is held; entry i belongs to the
- * model's input or output i. To pass on a buffer of the same runtime, retain it and set `data` and
- * `slab` of an input; the request then owns that reference. */
+/* A record from nrd_request_acquire. It belongs to the caller, except between a submit that
+ * returned NRD_PENDING and the completion, when only nrd_request_cancel may touch it. The core
+ * allocates `inputs` and `outputs` with the record, and they stay in place while it is held; entry
+ * i belongs to the model's input or output i. To pass on a buffer of the same runtime, retain it
+ * and set `data` and `slab` of an input; the request then owns that reference. */
 typedef struct nrd_request {
   uint32_t struct_size; /* set by the core */
   uint32_t flags;       /* NRD_REQUEST_*, by the caller */
@@ -403,9 +402,9 @@ typedef struct nrd_request {
   nrd_tensor* inputs;
   nrd_tensor* outputs;
   nrd_error* error; /* message of a status that is not NRD_OK; lives in the record */
-  /* The sequence that it belongs to, a name where that is not empty, else a number; 0 and "": none.
-   * The caller's name has to be valid until submit returns. While the request executes the core has
-   * a copy here. */
+  /* The sequence that the request belongs to: the name if not empty, else the number; 0 and "":
+   * none. The caller's name must be valid until submit returns. While the request executes, this
+   * refers to the core's copy. */
   uint64_t sequence_id;
   nrd_string sequence_name;
   /* Answers of the core, valid after completion. */
@@ -417,13 +416,13 @@ typedef struct nrd_request {
   uint64_t compute_input_ns;
   uint64_t compute_infer_ns;
   uint64_t compute_output_ns;
-  /* For the backend, and valid until completion: the caller's name of the request, and values that
-   * came with it. The core copies neither. */
+  /* For the backend: the caller's name of the request and values that came with it. The core copies
+   * neither, so both must be valid until completion. */
   nrd_string id;
   const nrd_value* values;
   /* Values that the backend sends with the response, besides its outputs (nrd_batch_request_value).
-   * They are the core's, valid after completion until the next reset or submit; for other responses
-   * of a decoupled model, during nrd_respond_fn. */
+   * The core owns them; they are valid after completion until the next reset or submit; for other
+   * responses of a decoupled model, during nrd_respond_fn. */
   const nrd_value* response_values;
   uint32_t value_count;
   uint32_t response_value_count;
@@ -432,20 +431,21 @@ NRD_ASSERT_SIZE(nrd_request, 184);
 
 /* A cleared record of the model; the core keeps released ones for the next caller. Must not overlap
  * with nrd_model_release. A record that is held keeps the model's memory (not its backend) alive.
- * The descriptions of tensors (datatype, rank, shape, byte_size) hold what the last use left. */
+ * The descriptions of tensors (datatype, rank, shape, byte_size) keep their values from the last
+ * use. */
 NRD_API int32_t nrd_request_acquire(nrd_model* model, nrd_request** request_out,
                                     nrd_error* error_out);
 
 /* Drops the references to input and output buffers and clears the record for another use. Not
- * between NRD_PENDING and completion. */
+ * allowed between NRD_PENDING and completion. */
 NRD_API void nrd_request_reset(nrd_request* request);
 
 /* Resets the record and gives it back to the core. */
 NRD_API void nrd_request_release(nrd_request* request);
 
-/* The answer has left for who asked, so long after the request came from there: what the core did
- * not take of that is learned, and kept free of the model's objective. After completion, before
- * reset; without an objective nothing happens. */
+/* Tells the core that the answer has left for the client, `took_ns` after the request came: the
+ * model's objective learns the time spent outside the core, and keeps it free. Called after
+ * completion and before reset; without an objective it does nothing. */
 NRD_API void nrd_request_sent(const nrd_request* request, uint64_t took_ns);
 
 /* Drops only the inputs' (outputs') buffers. The two may run at once on different threads. */
@@ -456,9 +456,9 @@ NRD_API void nrd_request_drop_outputs(nrd_request* request);
  * shape) and sets data, slab and NRD_TENSOR_SELECTED. A buffer that it held is released. */
 NRD_API int32_t nrd_request_input_alloc(nrd_request* request, uint32_t index);
 
-/* Gets a request's answers in place of the runtime's callbacks, by the same rules: `complete` for
- * one that submit answered with NRD_PENDING, `respond` for each response of a decoupled model but
- * the one that completes it (also NULL in place of outputs: see nrd_respond_fn). */
+/* Gets a request's answers in place of the runtime's callbacks, by the same rules: `complete` if
+ * submit returned NRD_PENDING, `respond` for each response of a decoupled model except the one that
+ * completes it (also NULL in place of outputs: see nrd_respond_fn). */
 typedef struct nrd_receiver {
   void* context;
   void (*complete)(void* context, nrd_request* request);
@@ -466,27 +466,28 @@ typedef struct nrd_receiver {
 } nrd_receiver;
 NRD_ASSERT_SIZE(nrd_receiver, 24);
 
-/* The receiver outlives the request's use; nrd_request_reset forgets it. Before submit. */
+/* Sets the receiver, before submit. It must outlive the request's use; nrd_request_reset forgets
+ * it. */
 NRD_API void nrd_request_receive(nrd_request* request, const nrd_receiver* receiver);
 
-/* Validates the request and runs it: on this thread when the model is idle and allows that,
- * otherwise through the queue. Returns request->status: NRD_OK with outputs in place; an error;
- * or NRD_PENDING. The completion callback is called for NRD_PENDING only. NRD_FAILED_PRECONDITION,
- * and nothing happens: the record is in flight.
+/* Validates the request and runs it: on this thread if the model is idle and allows that, otherwise
+ * through the queue. Returns request->status: NRD_OK with outputs in place; an error; or
+ * NRD_PENDING. The completion callback is called for NRD_PENDING only. NRD_FAILED_PRECONDITION,
+ * without any effect: the record is in flight.
  *
  * A backend may submit to other models from execute and wait for the answer. Waiting there for the
  * backend's own model ends only when another of its instances is free. */
 NRD_API int32_t nrd_request_submit(nrd_request* request);
 
 /* Executes the request once on every instance of its model, one after another, on the instance's
- * own thread, and waits: what a first request pays for (memory, plans, graphs) is paid then.
+ * own thread, and waits, so that the costs of a first request (memory, plans, graphs) are paid.
  * Neither batched, cached nor counted in statistics; the outputs are dropped. Returns
  * request->status. Only while the model has no other requests, and not for ensembles. */
 NRD_API int32_t nrd_request_warm_up(nrd_request* request);
 
 /* NRD_OK: the request had not started, it never will, and its completion (NRD_CANCELLED) has been
- * delivered, or will come from submit when it was not submitted yet (as NRD_CANCELLED, or as what
- * else is wrong with it). NRD_FAILED_PRECONDITION: it is executing or done; an executing backend
+ * delivered, or will come from submit if it was not submitted yet (as NRD_CANCELLED, or as another
+ * failure of the request). NRD_FAILED_PRECONDITION: it is executing or done; an executing backend
  * can see the mark, and one that is about to be executed may still be answered NRD_CANCELLED. May
  * race with submit, completion and nrd_model_release; the caller only keeps the record from being
  * reset or released meanwhile. The mark stays until nrd_request_reset. */
@@ -527,37 +528,38 @@ NRD_API int32_t nrd_batch_output(nrd_batch* batch, uint32_t index, int32_t datat
                                  const int64_t* shape, uint64_t byte_size, void** data_out,
                                  nrd_error* error_out);
 
-/* Output `index` is input `input_index` as it is: refers to the same buffer, and copies only what
- * the caller lent (inputs without a buffer of the pool). Nobody writes to an input any more once
- * its request was submitted. Only within execute, and not for backends with NRD_BACKEND_GATHERS. */
+/* Makes output `index` the unchanged input `input_index`: it refers to the same buffer, and only
+ * memory that the caller lent (an input without a buffer of the pool) is copied. Inputs are not
+ * written to once their request was submitted. Only within execute, and not for backends with
+ * NRD_BACKEND_GATHERS. */
 NRD_API int32_t nrd_batch_output_forward(nrd_batch* batch, uint32_t index, uint32_t input_index,
                                          nrd_error* error_out);
 
-/* The same for one request of the batch, when a backend does not produce one tensor for all. For an
- * output with NRD_TENSOR_DEVICE `data_out` is where the caller wants it; NRD_INVALID_ARGUMENT:
- * there is too little room, for which the backend fails that request. */
+/* The same for one request of the batch, for backends that do not produce one tensor for all. For
+ * an output with NRD_TENSOR_DEVICE, `data_out` is the place that the caller wants;
+ * NRD_INVALID_ARGUMENT: it is too small, and the backend must fail that request. */
 NRD_API int32_t nrd_batch_request_output(nrd_batch* batch, uint32_t request_index, uint32_t index,
                                          int32_t datatype, uint32_t rank, const int64_t* shape,
                                          uint64_t byte_size, void** data_out, nrd_error* error_out);
 
 /* For models with NRD_SEQUENCES_ITERATIVE: the request is not answered when execute returns, but
- * executed again, behind those that wait already. Outputs that were made for it are dropped; its
- * state is kept. NRD_FAILED_PRECONDITION for other models. Only within execute. */
+ * executed again, behind waiting ones. Outputs that were made for it are dropped; its state is
+ * kept. NRD_FAILED_PRECONDITION for other models. Only within execute. */
 NRD_API int32_t nrd_batch_request_reschedule(nrd_batch* batch, uint32_t request_index,
                                              nrd_error* error_out);
 
-/* For decoupled models: sends what nrd_batch_request_output made for this request as one of its
- * responses, and leaves its outputs empty for the next, whatever it returns. Outputs that are there
- * when execute returns are its last response; none is needed. NRD_CANCELLED: the request was
- * cancelled or is past its deadline, more is of no use; it ends with NRD_CANCELLED or
- * NRD_DEADLINE_EXCEEDED, because this response is missing. Other threads than execute's may call
- * this and nrd_batch_request_output while execute waits for them, one at a time for a request. */
+/* For decoupled models: sends the outputs that nrd_batch_request_output made for this request as
+ * one of its responses, and empties them for the next, whatever it returns. Outputs that exist when
+ * execute returns are the last response; none is needed. NRD_CANCELLED: the request was cancelled
+ * or is past its deadline, and the backend should send no more; without this response the request
+ * ends with NRD_CANCELLED or NRD_DEADLINE_EXCEEDED. Other threads than execute's may call this and
+ * nrd_batch_request_output while execute waits for them, one at a time for a request. */
 NRD_API int32_t nrd_batch_request_respond(nrd_batch* batch, uint32_t request_index,
                                           nrd_error* error_out);
 
-/* The same with an error in place of outputs: one of the request's responses, behind which others
- * may come. Outputs made for it are dropped, its values go with the error. An ensemble's step, or a
- * request whose responses nobody gets, fails with the error, and this returns NRD_CANCELLED. */
+/* The same with an error in place of outputs: one of the request's responses, which others may
+ * follow. Outputs made for it are dropped; its values go with the error. An ensemble's step, or a
+ * request without a receiver of responses, fails with the error, and this returns NRD_CANCELLED. */
 NRD_API int32_t nrd_batch_request_respond_error(nrd_batch* batch, uint32_t request_index,
                                                 int32_t code, const char* message,
                                                 uint64_t message_size, nrd_error* error_out);
@@ -567,41 +569,42 @@ NRD_API int32_t nrd_batch_request_respond_error(nrd_batch* batch, uint32_t reque
 NRD_API int32_t nrd_batch_request_value(nrd_batch* batch, uint32_t request_index,
                                         const nrd_value* value, nrd_error* error_out);
 
-/* When the backend began to compute and when it had the results: what comes before is counted as
- * reading inputs, what comes after as writing outputs. Without it all of execute is computing. */
+/* Reports when the backend began to compute and when it had the results: the time before counts as
+ * reading inputs, the time after as writing outputs. Without this call all of execute counts as
+ * computing. */
 NRD_API void nrd_batch_computed(nrd_batch* batch, int64_t start_ns, int64_t end_ns);
 
 /* For backends with NRD_BACKEND_DETACHES: a batch for which execute returns NRD_PENDING belongs to
- * the backend until it calls this, once, from any thread, also before execute returned. All that is
- * "only within execute" holds until this call. `code` and `message` are what execute would have
- * returned, and count in its place if this comes first. Meanwhile the instance executes further
- * batches, unless it needs resources (nrd_instance_options) or warms up: then it waits.
+ * the backend until it calls this, once, from any thread, also before execute returned. Functions
+ * that are allowed "only within execute" may be called until then. `code` and `message` stand for
+ * execute's result, and count in its place if this comes first. Meanwhile the instance executes
+ * further batches, unless it needs resources (nrd_instance_options) or warms up: then it waits.
  * close_instance is called when all are finished. The answers are delivered before this returns, on
- * this thread, unless execute has not returned yet. For a batch that is not the backend's any more
- * nothing happens, as long as its record is not used for another one. */
+ * this thread, unless execute has not returned yet. For a batch that the backend does not have any
+ * more this does nothing, unless the record is in use for another batch. */
 NRD_API void nrd_batch_finish(nrd_batch* batch, int32_t code, const char* message,
                               uint64_t message_size);
 
 /* For backends with NRD_BACKEND_DETACHES: answers a request of a batch before the others, on this
- * thread, with what nrd_batch_request_output made of it (and nrd_batch_output nothing) or with what
- * nrd_batch_request_fail said. From here on the backend neither names nor reads it;
- * nrd_batch_finish answers the rest, which may be none. From any thread, while the batch is the
- * backend's. Returns NRD_FAILED_PRECONDITION, and does nothing, where the model has sequences or
- * keeps the order. */
+ * thread, with outputs of nrd_batch_request_output (none of nrd_batch_output) or the error of
+ * nrd_batch_request_fail. Afterwards the backend must neither name nor read the request;
+ * nrd_batch_finish answers the rest, if any. Any thread may call while the backend has the batch.
+ * Returns NRD_FAILED_PRECONDITION, without any effect, if the model has sequences or keeps the
+ * order. */
 NRD_API int32_t nrd_batch_request_finish(nrd_batch* batch, uint32_t request_index);
 
-/* For backends with NRD_BACKEND_OWN_STATES: what the request finds of state `state` (its place in
- * nrd_sequence_options), one row. With NRD_TENSOR_DEVICE it is what nrd_batch_request_keep was
- * given for the request before; without, the sequence begins, and `data` is in the processor's
- * memory. Valid until execute returns. */
+/* For backends with NRD_BACKEND_OWN_STATES: the state that the request begins with, one row;
+ * `state` is its place in nrd_sequence_options. With NRD_TENSOR_DEVICE it is the tensor given to
+ * nrd_batch_request_keep by the previous request; without, the sequence begins, and `data` is in
+ * the processor's memory. Valid until execute returns. */
 NRD_API int32_t nrd_batch_request_state(nrd_batch* batch, uint32_t request_index, uint32_t state,
                                         nrd_tensor* found_out, nrd_error* error_out);
 
-/* Gives the core the state that the request made, one row. If this returns NRD_OK, its memory is
- * the core's from here on and goes to release_state later: when the next state takes its place,
- * when the sequence ends, or at once if the request fails. Nothing may be under way any more that
- * writes there. It may be what was found, written over. Once for each request and state; slab and
- * flags of `made` say nothing. Both only within execute. */
+/* Gives the core the new state of the request, one row. If this returns NRD_OK, the core owns the
+ * memory and later passes it to release_state: when the next state replaces it, when the sequence
+ * ends, or at once if the request fails. All writing there must be complete. It may be the old
+ * state, overwritten. Called once for each request and state; slab and flags of `made` are ignored.
+ * Both only within execute. */
 NRD_API int32_t nrd_batch_request_keep(nrd_batch* batch, uint32_t request_index, uint32_t state,
                                        const nrd_tensor* made, nrd_error* error_out);
 
@@ -617,18 +620,17 @@ enum {
   /* Inputs and outputs of requests may have NRD_TENSOR_DEVICE. Only with NRD_BACKEND_GATHERS: the
    * core cannot copy them. Outputs that have it must be made with nrd_batch_request_output. */
   NRD_BACKEND_DEVICE_TENSORS = 4u,
-  /* Output i is made of input i alone. A request that names no outputs wants those whose inputs it
-   * gives, where there are any. */
+  /* Output i depends on input i alone. A request that names no outputs wants the outputs of its
+   * given inputs, if there are any. */
   NRD_BACKEND_OUTPUT_PER_INPUT = 8u,
   /* execute may return NRD_PENDING: see nrd_batch_finish. Never inline. */
   NRD_BACKEND_DETACHES = 16u,
-  /* States of sequences lie in memory of the backend's own, such as a device's, and not in the
-   * pool: the batch's inputs that are states have no `data`, and states that are outputs are made
-   * with nrd_batch_request_keep. Not for states of BYTES. */
+  /* States of sequences are in the backend's own memory, such as a device's, and not in the pool:
+   * state inputs of the batch have no `data`, and new states are made with nrd_batch_request_keep.
+   * Not for states of BYTES. */
   NRD_BACKEND_OWN_STATES = 32u,
-  /* An answer may lack outputs that were asked for, and an output may have another datatype or
-   * shape than the configuration says, if it belongs to a request or to a batch of one. States must
-   * be made, and as the configuration says. */
+  /* An answer may lack requested outputs, and an output of one request or of a batch of one may
+   * differ from the configuration in datatype and shape. States must be made, and as configured. */
   NRD_BACKEND_FREE_OUTPUTS = 64u
 };
 
@@ -637,21 +639,20 @@ struct nrd_tensor_spec;
 
 enum { NRD_TENSOR_INPUT = 0, NRD_TENSOR_OUTPUT = 1 };
 
-/* open_model opens what the model is made of; of the options it may use name, version and
- * parameters. describe says what tensors the model itself has, the batch dimension among the dims
- * (see nrd_source_tensor). configure comes next, once, when inputs, outputs and everything else are
- * known: it refuses what does not fit the model. memory_read tells what the model occupies; it may
- * be called at any time from configure to close_model. describe, configure and memory_read may be
- * NULL.
+/* open_model opens the model; of the options it may use name, version and parameters. describe
+ * tells the model's own tensors, with the batch dimension among the dims (see nrd_source_tensor).
+ * configure is called next, once, when inputs, outputs and all else are known: it refuses options
+ * that do not fit the model. memory_read tells the memory that the model occupies; it may be called
+ * at any time from configure to close_model. describe, configure and memory_read may be NULL.
  *
- * open_model, configure and open_instance return a status; what failed to open is not closed.
- * open_instance and close_instance run on the instance's thread, as does execute unless it is
- * inline; execute is never called twice at once for one instance. Any status other than NRD_OK from
- * execute fails the whole batch and nothing else.
+ * open_model, configure and open_instance return a status; an object that failed to open is not
+ * closed. open_instance and close_instance run on the instance's thread, as does execute unless it
+ * is inline; execute is never called twice at once for one instance. Any status other than NRD_OK
+ * from execute fails the whole batch and nothing else.
  *
- * release_state takes back what nrd_batch_request_keep was given, once; only backends with
- * NRD_BACKEND_OWN_STATES need it. It is called on any thread, also while the core holds locks, so
- * it returns at once and calls nothing here; for the last time before close_model, perhaps after
+ * release_state takes back memory that was given to nrd_batch_request_keep, once; only backends
+ * with NRD_BACKEND_OWN_STATES need it. It is called on any thread, also while the core holds locks,
+ * so it returns at once and calls nothing here; for the last time before close_model, perhaps after
  * the instance was closed. */
 typedef struct nrd_backend {
   uint32_t struct_size;
@@ -681,8 +682,8 @@ NRD_API int32_t nrd_backend_find(const char* name, uint64_t name_size, nrd_backe
                                  nrd_error* error_out);
 
 /* The table of a backend that executes models of the built-in backend `name` in a process of their
- * own, one a model, for models of this runtime. It takes what that backend takes, and the
- * parameters `isolation.backend` (the name again), `isolation.child` (the path of the executable
+ * own, one a model, for models of this runtime. It takes that backend's parameters, and
+ * `isolation.backend` (the name again), `isolation.child` (the path of the executable
  * nereid-child), `isolation.group` (models of the same one share a process), and those that
  * docs/isolation.md lists. Each end of a process is logged.
  *
@@ -705,9 +706,9 @@ enum {
   /* An input whose shape may differ between the requests of a batch: the backend gets the elements
    * of all requests one after another, in one dimension. */
   NRD_SPEC_RAGGED = 4u,
-  /* Only the core and the backend know of it: an input that the core makes (a control, a state, a
-   * batch input), or an output that it keeps (a state). Hidden inputs come behind all others, as do
-   * hidden outputs; records of requests do not have them. */
+  /* Only the core and the backend see the tensor: an input that the core makes (a control, a state,
+   * a batch input), or an output that it keeps (a state). Hidden inputs come behind all others, as
+   * do hidden outputs; records of requests do not have them. */
   NRD_SPEC_HIDDEN = 8u
 };
 
@@ -719,7 +720,7 @@ typedef struct nrd_tensor_spec {
   uint32_t reshape_rank;
   int64_t dims[NRD_MAX_RANK]; /* without the batch dimension; -1: any size */
   /* Dims with as many elements: the sizes between one -1 and the next have the same product, so
-   * that every -1 here takes the size of its counterpart there. */
+   * that every -1 takes the size of its counterpart in `dims`. */
   int64_t reshape[NRD_MAX_RANK];
 } nrd_tensor_spec;
 NRD_ASSERT_SIZE(nrd_tensor_spec, 160);
@@ -754,22 +755,22 @@ enum {
   NRD_MODEL_RESPONSE_CACHE = 8u,
   /* A request has any number of responses: see nrd_batch_request_respond. Rules out inline
    * execution, the response cache and NRD_MODEL_PRESERVE_ORDERING. An ensemble is decoupled if one
-   * of its steps is, whatever this says. */
+   * of its steps is, regardless of this flag. */
   NRD_MODEL_DECOUPLED = 16u
 };
 
-/* An ensemble has steps instead of a backend: each runs a request of another model of the same
- * runtime on tensors that are passed on by reference. The tensors ("values") are numbered: first
- * the ensemble's inputs, then what steps produce, each value by one step. Deadline, priority and
+/* An ensemble has steps instead of a backend: each sends a request to another model of the same
+ * runtime, with tensors that are passed on by reference. The tensors ("values") are numbered: first
+ * the ensemble's inputs, then the outputs of steps, each of one step. Deadline, priority and
  * NRD_REQUEST_NO_CACHE of a request hold for each step, its timeout for all together. The first
- * step that fails, or nrd_request_cancel, ends the request as soon as the steps that execute have
- * ended; those that wait are cancelled.
+ * step that fails, or nrd_request_cancel, ends the request as soon as the executing steps have
+ * ended; waiting ones are cancelled.
  *
  * Each response of a decoupled step runs the steps behind it and becomes a response of the
- * ensemble, in the same order; the timeout begins anew for each. A failure is told behind the
- * responses that came before it. Nothing takes values that do not come equally often, such as an
- * input of the ensemble and an output of a decoupled step, or outputs of two such steps. A backend
- * that has to wait because of max_inflight_requests keeps its instance meanwhile. */
+ * ensemble, in the same order; the timeout begins anew for each. A failure is reported behind
+ * earlier responses. A step or output cannot combine values that do not come equally often, such as
+ * an input of the ensemble and an output of a decoupled step, or outputs of two such steps. A
+ * backend that has to wait because of max_inflight_requests keeps its instance meanwhile. */
 typedef struct nrd_link {
   uint32_t position; /* of the input or output in the step's model */
   uint32_t value;
@@ -785,7 +786,7 @@ typedef struct nrd_step {
 } nrd_step;
 NRD_ASSERT_SIZE(nrd_step, 32);
 
-/* A sequence model is told this about each row of a batch. */
+/* The kinds of controls, which tell a sequence model about each row of a batch. */
 enum {
   NRD_CONTROL_START = 0, /* whether the row's request is the first of its sequence */
   NRD_CONTROL_END = 1,   /* the last */
@@ -795,7 +796,7 @@ enum {
 typedef struct nrd_control {
   uint32_t input; /* index of a hidden input, one element a row */
   int32_t kind;
-  /* An element for no and one for yes, for all kinds but CORRID: its bytes come first. */
+  /* The elements for no and yes, in the first bytes, for all kinds but CORRID. */
   uint8_t no[8];
   uint8_t yes[8];
 } nrd_control;
@@ -805,8 +806,8 @@ enum {
   NRD_STATE_SAME_BUFFER = 1u /* the new state is written over the old one, where it fits */
 };
 /* A tensor that a sequence keeps from one request to the next: output `output` of one execution is
- * input `input` of the next. Its size may change from one to the next, where dims are -1. The input
- * is hidden; an output that is not hidden is a client's, too. */
+ * input `input` of the next. Dims of -1 may change from one to the next. The input is hidden;
+ * clients get the output, too, unless it is hidden. */
 typedef struct nrd_state {
   uint32_t input;
   uint32_t output;
@@ -821,7 +822,7 @@ NRD_ASSERT_SIZE(nrd_state, 96);
 enum {
   /* A sequence keeps one row of the batch of one instance. */
   NRD_SEQUENCES_DIRECT = 1,
-  /* An instance has some sequences at a time, and batches the oldest requests of them. */
+  /* An instance has some sequences at a time, and batches their oldest requests. */
   NRD_SEQUENCES_OLDEST = 2
 };
 enum {
@@ -845,9 +846,10 @@ typedef struct nrd_sequence_options {
 } nrd_sequence_options;
 NRD_ASSERT_SIZE(nrd_sequence_options, 56);
 
-/* A hidden input says this of input `source` over the requests of a batch. Counts count elements.
- * Its first dimension stands in the place of the batch's, so that its dims are none, for ITEM_SHAPE
- * one: how many the source has; without a batch dimension they are -1. It is INT32 or FP32. */
+/* The kinds of batch inputs: hidden inputs that describe input `source` of a batch's requests.
+ * Counts are of elements. The first dimension takes the batch dimension's place, so that dims are
+ * empty, or for ITEM_SHAPE one: the source's number of dims; without a batch dimension they are -1.
+ * The datatype is INT32 or FP32. */
 enum {
   NRD_COMBINE_ELEMENT_COUNT = 0,                       /* of each request */
   NRD_COMBINE_ACCUMULATED_ELEMENT_COUNT = 1,           /* of each request and those before it */
@@ -865,9 +867,9 @@ typedef struct nrd_combined_input {
 NRD_ASSERT_SIZE(nrd_combined_input, 16);
 
 enum {
-  /* The output's elements are shared out by the shapes that the requests' `source` has: a free
-   * dimension of the output is the source's in the same place. The whole may have any shape that
-   * holds as many elements or more. */
+  /* The output's elements are distributed by the shapes of the requests' input `source`: a free
+   * dimension of the output has the source's size in the same place. The output of the batch may
+   * have any shape with at least as many elements. */
   NRD_SCATTER_WITH_INPUT_SHAPE = 0
 };
 typedef struct nrd_scattered_output {
@@ -878,7 +880,7 @@ typedef struct nrd_scattered_output {
 } nrd_scattered_output;
 NRD_ASSERT_SIZE(nrd_scattered_output, 16);
 
-/* Something that executions hold while they run: see nrd_runtime_limit. */
+/* A resource that executions hold while they run: see nrd_runtime_limit. */
 typedef struct nrd_resource {
   nrd_string name;
   uint32_t count;
@@ -886,9 +888,9 @@ typedef struct nrd_resource {
 } nrd_resource;
 NRD_ASSERT_SIZE(nrd_resource, 24);
 
-/* Priorities of instances that execute in time that nobody else wants. An instance with _LAST gets
- * resources when no other instance waits for them. One with _IDLE does too, and its thread, which
- * executes all of its requests, gets a processor when no other thread wants it. */
+/* Priorities of instances that yield to all others. An instance with _LAST gets resources only when
+ * no other instance waits for them. So does one with _IDLE, whose thread, which executes all of its
+ * requests, also gets a processor only when no other thread wants it. */
 #define NRD_PRIORITY_LAST 0xFFFFFFFEu
 #define NRD_PRIORITY_IDLE 0xFFFFFFFFu
 
@@ -902,10 +904,10 @@ typedef struct nrd_instance_options {
 } nrd_instance_options;
 NRD_ASSERT_SIZE(nrd_instance_options, 32);
 
-/* Says which requests go together, beside all other rules. `includes` returns whether `next` may
- * join the requests that are chosen so far, of which there is one at least. It is called with the
- * model's queue locked and for the same requests again and again, so it answers at once, by what
- * the requests hold alone, and calls nothing here. */
+/* Decides which requests go together, besides all other rules. `includes` returns whether `next`
+ * may join the chosen requests, of which there is at least one. It is called with the model's queue
+ * locked and repeatedly for the same requests, so it must answer at once, from the requests alone,
+ * and call no function of this header. */
 typedef struct nrd_batcher {
   void* context;
   int32_t (*includes)(void* context, const nrd_request* const* chosen, uint32_t chosen_count,
@@ -913,7 +915,7 @@ typedef struct nrd_batcher {
 } nrd_batcher;
 NRD_ASSERT_SIZE(nrd_batcher, 16);
 
-/* The time that executions of so many rows take, learned from those that there were. */
+/* The time of executions of a number of rows, learned from earlier ones. */
 typedef struct nrd_cost_point {
   uint32_t kind; /* of the instances: see nrd_objective */
   uint32_t reserved;
@@ -926,30 +928,30 @@ typedef struct nrd_cost_point {
 NRD_ASSERT_SIZE(nrd_cost_point, 48);
 
 /* The time in which requests are to be answered, counted from submit. In place of
- * NRD_MODEL_DYNAMIC_BATCHING, preferred sizes and max_queue_delay_ns, the model finds out how many
- * rows it executes at once and how long requests wait for others: as many requests as possible are
- * answered in time. If a request has an earlier deadline, that counts for it. Within a priority
- * level the one that has to be answered first comes first.
+ * NRD_MODEL_DYNAMIC_BATCHING, preferred sizes and max_queue_delay_ns, the model determines the rows
+ * of a batch and the time that requests wait for others, so that as many requests as possible are
+ * answered in time. An earlier deadline of a request replaces the objective. Within a priority
+ * level the request that is due first is served first.
  *
- * A request that cannot make it, judging by the executions so far, is refused at once or, when that
- * turns out later, while it waits: NRD_UNAVAILABLE, or NRD_DEADLINE_EXCEEDED if it cannot make its
- * own deadline. Not for ensembles (their steps have objectives), sequences, NRD_MODEL_DECOUPLED,
- * NRD_MODEL_PRESERVE_ORDERING and NRD_TIMEOUT_DELAY. */
+ * A request that cannot be in time, judging by the executions so far, is refused at once or, if
+ * that turns out later, while it waits: NRD_UNAVAILABLE, or NRD_DEADLINE_EXCEEDED if it cannot make
+ * its own deadline. Not for ensembles (their steps have objectives), sequences,
+ * NRD_MODEL_DECOUPLED, NRD_MODEL_PRESERVE_ORDERING and NRD_TIMEOUT_DELAY. */
 typedef struct nrd_objective {
   uint64_t latency_ns;   /* above 0 */
   uint32_t quantile_ppm; /* of those that are answered, that many of a million are in time; 0:
                             990000; at most 999999 */
   uint32_t share_width;  /* executions at a time in the share; 0: 1. The last that was said holds */
-  /* Models with the same share, such as the processors or a device, execute in turns: the one
-   * first that has least time left. Empty: the model shares nothing. */
+  /* Models with the same share, such as the processors or a device, execute in turns, the one with
+   * the least time left first. Empty: the model shares nothing. */
   nrd_string share;
-  /* Costs to begin with, such as those that nrd_model_cost_curve_read gave of an earlier load. A
-   * point without positive finite numbers, or with a high_ns below its mean_ns, is left out. */
+  /* Initial costs, such as those of an earlier load from nrd_model_cost_curve_read. A point without
+   * positive finite numbers, or with a high_ns below its mean_ns, is ignored. */
   const nrd_cost_point* costs;
   uint32_t cost_count;
   uint32_t reserved;
-  /* instance_count entries, numbers from 0: instances with the same one, as on the same kind of
-   * device, take the same time. NULL: all do. */
+  /* instance_count numbers from 0: instances with the same number, as on equal devices, take the
+   * same time. NULL: all do. */
   const uint32_t* instance_kinds;
 } nrd_objective;
 NRD_ASSERT_SIZE(nrd_objective, 56);
@@ -990,15 +992,15 @@ typedef struct nrd_model_options {
   uint32_t scattered_output_count;
   const nrd_instance_options* instances; /* instance_count entries, or NULL: nothing special */
   const nrd_batcher* batcher;            /* NULL: none */
-  /* Ensembles: most responses of a decoupled step that are on their way through the steps behind
-   * it, for one request; 0: any number. */
+  /* Ensembles: the most responses of a decoupled step that are in the steps behind it, for one
+   * request; 0: any number. */
   uint32_t max_inflight_requests;
   uint32_t reserved;
   const nrd_objective* objective; /* NULL: none */
 } nrd_model_options;
 NRD_ASSERT_SIZE(nrd_model_options, 256);
 
-/* A model's weights and graph, opened by its backend before it is decided how they are served. */
+/* A model's weights and graph, opened by its backend before the configuration is complete. */
 typedef struct nrd_source nrd_source;
 
 /* Uses only name, version, backend and parameters of the options. */
@@ -1012,27 +1014,27 @@ NRD_API int32_t nrd_source_open(nrd_runtime* runtime, const nrd_model_options* o
 NRD_API int32_t nrd_source_tensor(nrd_source* source, int32_t kind, uint32_t index,
                                   nrd_tensor_spec* spec_out);
 
-/* Of a source whose backend is `triton` of nrd_backend_isolate: the configuration as the plug-in
- * completed it, JSON; empty: it left it as it was. A source whose backend is `java` gives what
- * ChildModel says of the model. Valid as long as the source. */
+/* For backend `triton` of nrd_backend_isolate: the configuration that the plug-in completed, as
+ * JSON; empty: unchanged. For backend `java`: the facts that ChildModel tells about the model.
+ * Valid as long as the source. */
 NRD_API void nrd_source_completed(nrd_source* source, nrd_string* json_out);
 
 NRD_API void nrd_source_release(nrd_source* source);
 
-/* Opens the backend and all instances; returns when the model is ready to run, or says why not.
- * `source`: what nrd_source_open gave for the same name, version, backend and parameters; it
- * belongs to the model from here on, also when loading fails. NULL: it is opened here. */
+/* Opens the backend and all instances; returns when the model is ready to run, or the failure.
+ * `source`: from nrd_source_open with the same name, version, backend and parameters; it belongs to
+ * the model from here on, even when loading fails. NULL: the model is opened here. */
 NRD_API int32_t nrd_model_load(nrd_runtime* runtime, const nrd_model_options* options,
                                nrd_source* source, nrd_model** model_out, nrd_error* error_out);
 
-/* Refuses new requests (NRD_UNAVAILABLE) and waits until those it has are answered, at most until
+/* Refuses new requests (NRD_UNAVAILABLE) and waits until the others are answered, at most until
  * deadline_ns (0: without end). At the deadline requests that still wait are answered with
  * NRD_UNAVAILABLE and NRD_DEADLINE_EXCEEDED is returned. Not from a completion callback or the
  * model's backend. */
 NRD_API int32_t nrd_model_drain(nrd_model* model, int64_t deadline_ns, nrd_error* error_out);
 
-/* Drains without patience, waits for what is executing, closes instances and backend. The handle is
- * gone afterwards; records still held stay valid. Not from a completion callback or a backend. */
+/* Drains at once, waits for executing requests, closes instances and backend. The handle is gone
+ * afterwards; records still held stay valid. Not from a completion callback or a backend. */
 NRD_API void nrd_model_release(nrd_model* model);
 
 /* Position of an input (output) by name; NRD_NOT_FOUND when the model has none. */
@@ -1055,7 +1057,7 @@ typedef struct nrd_duration_stat {
 } nrd_duration_stat;
 NRD_ASSERT_SIZE(nrd_duration_stat, 16);
 
-/* Reasons that a batch did not get more requests. */
+/* The reasons why a batch did not get more requests. */
 enum {
   NRD_BATCH_SINGLE = 0, /* the model does not batch dynamically */
   NRD_BATCH_FULL = 1,   /* max_batch_size, a preferred size or all slots were reached, or what came
@@ -1111,7 +1113,7 @@ NRD_ASSERT_SIZE(nrd_sequence_stats, 64);
 NRD_API void nrd_model_sequence_stats_read(nrd_model* model, nrd_sequence_stats* stats_out);
 
 /* 1 if the model knows the sequence: it has started, and has neither ended nor been idle for too
- * long. `name` where that is not empty, else the number. */
+ * long. `name` if it is not empty, else the number. */
 NRD_API int32_t nrd_model_has_sequence(nrd_model* model, uint64_t id, nrd_string name);
 
 /* From here on no sequence starts (NRD_UNAVAILABLE), those that have started go on. */
@@ -1122,8 +1124,8 @@ enum {
   NRD_INSTANCE_WAITS = 1, /* for `resource`, of which it needs `needed` */
   NRD_INSTANCE_HOLDS = 2  /* what it needs */
 };
-/* An instance and what executions hold: see nrd_runtime_limit. When enough of the resource is free
- * and the instance waits all the same, others come before it. */
+/* The resources of an instance: see nrd_runtime_limit. If enough of the resource is free and the
+ * instance still waits, others have earlier turns. */
 typedef struct nrd_instance_stats {
   uint32_t struct_size;
   int32_t state; /* NRD_INSTANCE_* */
@@ -1157,11 +1159,11 @@ typedef struct nrd_objective_stats {
   uint64_t outside_ns;       /* kept free for what nrd_request_sent tells of */
 } nrd_objective_stats;
 NRD_ASSERT_SIZE(nrd_objective_stats, 112);
-/* NRD_NOT_FOUND, and zeros: the model has no objective. */
+/* Reads them; NRD_NOT_FOUND, and zeros: the model has no objective. */
 NRD_API int32_t nrd_model_objective_read(nrd_model* model, nrd_objective_stats* stats_out);
 
-/* Reads what the model has learned of the cost of executions: by kind, size of a row and rows,
- * ascending. Writes at most `capacity`; count_out is how many there are, 0 without an objective. */
+/* Reads the learned costs of executions: by kind, size of a row and rows, ascending. Writes at most
+ * `capacity`; count_out is how many there are, 0 without an objective. */
 NRD_API void nrd_model_cost_curve_read(nrd_model* model, nrd_cost_point* points_out,
                                        uint32_t capacity, uint32_t* count_out);
 
@@ -1173,12 +1175,12 @@ typedef struct nrd_batch_stats {
 } nrd_batch_stats;
 NRD_ASSERT_SIZE(nrd_batch_stats, 56);
 
-/* Batch sizes that ran at least once, ascending. Writes at most `capacity`; count_out is how many
- * there are. */
+/* Reads the batch sizes that ran at least once, ascending. Writes at most `capacity`; count_out is
+ * how many there are. */
 NRD_API void nrd_model_batch_stats_read(nrd_model* model, nrd_batch_stats* stats_out,
                                         uint32_t capacity, uint32_t* count_out);
 
-/* The memory of a model. Its backend tells weight_bytes and working_bytes; 0: unknown. */
+/* The memory of a model. The backend reports weight_bytes and working_bytes; 0: unknown. */
 typedef struct nrd_memory_stats {
   uint32_t struct_size;
   uint32_t reserved;
@@ -1204,13 +1206,13 @@ typedef struct nrd_isolation_stats {
   uint64_t resident_bytes;  /* of the process, shared memory among them; 0: unknown */
 } nrd_isolation_stats;
 NRD_ASSERT_SIZE(nrd_isolation_stats, 32);
-/* NRD_NOT_FOUND, and zeros: the model is not isolated. `reason_out`, unless it is NULL, gets the
- * end of the last process that was lost; its code is NRD_OK if there was none. */
+/* Reads them; NRD_NOT_FOUND, and zeros: the model is not isolated. `reason_out`, unless NULL, gets
+ * the reason why the last lost process ended; its code is NRD_OK if none was lost. */
 NRD_API int32_t nrd_model_isolation_read(nrd_model* model, nrd_isolation_stats* stats_out,
                                          nrd_error* reason_out);
 
-/* From COMPUTE_INPUT on only with NRD_RUNTIME_STAGE_HISTOGRAMS. COMPUTE is the sum of its stages.
- */
+/* The kinds of histograms; those from COMPUTE_INPUT on only with NRD_RUNTIME_STAGE_HISTOGRAMS.
+ * COMPUTE is the sum of its stages. */
 enum {
   NRD_HISTOGRAM_QUEUE = 0,
   NRD_HISTOGRAM_COMPUTE = 1,
@@ -1222,8 +1224,8 @@ enum {
   NRD_HISTOGRAM_CACHE_MISS = 7
 };
 
-/* Counts per bucket; the same buckets for every histogram of every model, so they can be added.
- * Bucket i holds durations up to and including nrd_histogram_bucket_ns(i). */
+/* Histograms are counts per bucket. All histograms of all models have the same buckets, so they can
+ * be added. Bucket i holds durations up to and including nrd_histogram_bucket_ns(i). */
 NRD_API uint32_t nrd_histogram_bucket_count(void);
 NRD_API uint64_t nrd_histogram_bucket_ns(uint32_t bucket);
 NRD_API int32_t nrd_model_histogram_read(nrd_model* model, uint32_t histogram, uint64_t* counts_out,

@@ -1,4 +1,4 @@
-// The functions of nereid.h that a backend calls for a batch, as a child has them.
+// A child's implementation of the functions in nereid.h that a backend calls for a batch.
 #include "base/guarded.h"
 #include "base/tensor.h"
 #include "isolation/child/child_batch.h"
@@ -76,7 +76,7 @@ void nrd_batch_request_fail(nrd_batch* batch, uint32_t request_index, int32_t co
   ChildBatch::From(batch)->Fail(request_index, code, nereid::View({message, message_size}));
 }
 
-// States lie in the parent's memory, and come as inputs of the batch.
+// Not supported: states are in the parent's memory, and come as inputs of the batch.
 int32_t nrd_batch_request_state(nrd_batch* /*batch*/, uint32_t /*request_index*/,
                                 uint32_t /*state*/, nrd_tensor* /*found_out*/,
                                 nrd_error* error_out) {
@@ -88,7 +88,7 @@ int32_t nrd_batch_request_keep(nrd_batch* /*batch*/, uint32_t /*request_index*/,
   return RefuseState(error_out);
 }
 
-// The parent answers all requests of a batch when the batch ends.
+// Not supported: the parent answers all requests of a batch when the batch ends.
 int32_t nrd_batch_request_finish(nrd_batch* /*batch*/, uint32_t /*request_index*/) {
   return NRD_FAILED_PRECONDITION;
 }

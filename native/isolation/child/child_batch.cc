@@ -120,7 +120,7 @@ Status ChildBatch::Find(uint32_t request, ChildRequest** request_out) {
   return Status();
 }
 
-// The parent copies what it reads, so places of what it has read are free.
+// Finds room in the outputs; places of records that the parent has read, and so copied, are free.
 Status ChildBatch::Place(uint64_t byte_size, Record* record) {
   for (;;) {
     while (!sent_.empty() && to_parent_.WasRead(sent_.front().written)) {
@@ -277,7 +277,7 @@ void ChildBatch::Fail(uint32_t request, int32_t code, std::string_view message) 
   Record record = RecordOf(RecordKind::kFail, request + 1);
   record.datatype = code;
   if (!PlaceText(message, &record).ok()) {
-    record.byte_size = 0;  // there is no room for the words
+    record.byte_size = 0;  // there is no room for the message
   }
   found->made.push_back(record);
 }
@@ -299,7 +299,7 @@ void ChildBatch::AwaitFinish(int32_t* code_out, std::string* message_out) {
   *message_out = message_;
 }
 
-// Outputs are complete when this is called, and empty for the next response.
+// Sends a request's complete outputs, and empties them for the next response.
 void ChildBatch::Send(ChildRequest* request, const Record& last) {
   const auto has_place = [](const Record& made) { return made.kind != RecordKind::kReschedule; };
   auto places =

@@ -1,4 +1,4 @@
-// A batch in a child: what its backend executes, and what it makes.
+// A batch in a child, with the inputs for its backend and the outputs of that.
 #ifndef NEREID_ISOLATION_CHILD_CHILD_BATCH_H_
 #define NEREID_ISOLATION_CHILD_CHILD_BATCH_H_
 
@@ -19,9 +19,9 @@
 
 namespace nereid {
 
-// The other side of nrd_batch_output and the like in a child, which batch_functions.cc defines in
-// place of the core's. The thread of the instance begins and ends it; between, any thread of the
-// backend's calls. Tensors lie in the channel.
+// Implements nrd_batch_output and similar functions of batch_functions.cc in a child. The
+// instance's thread begins and ends a batch; in between, any thread of the backend may call.
+// Tensors are in the channel's memory.
 class ChildBatch {
  public:
   ChildBatch(const SharedChannel& channel, const nrd_model_options& options);
@@ -31,9 +31,9 @@ class ChildBatch {
   nrd_batch* batch() { return &batch_; }
 
   void Begin();
-  // Takes in what the parent says; false: it says what there is not.
+  // Adds a record of the parent; false: it names things that do not exist.
   bool Add(const Record& record);
-  // All of it was said.
+  // Completes the batch, after its last record.
   void Complete(int64_t rows);
 
   Status Output(uint32_t index, const nrd_tensor& wanted, void** data_out);
@@ -46,15 +46,15 @@ class ChildBatch {
   Status RespondError(uint32_t request, int32_t code, std::string_view message);
   Status Reschedule(uint32_t request);
   void Fail(uint32_t request, int32_t code, std::string_view message);
-  // Says what a backend would have returned that returned NRD_PENDING.
+  // Sets the final status of a batch for which the backend returned NRD_PENDING.
   void Finish(int32_t code, std::string_view message);
 
   void AwaitFinish(int32_t* code_out, std::string* message_out);
-  // Tells the parent all that was made and not told yet, and the end.
+  // Sends the parent all outputs that were not sent yet, and the end.
   void End(int32_t code, std::string_view message);
 
  private:
-  // Records that the parent has not read when these are put, and the places that they need.
+  // The number of records sent by then, and of the places in the outputs that they use.
   struct Sent {
     uint32_t written;
     uint32_t places;
@@ -77,13 +77,13 @@ class ChildBatch {
   std::vector<nrd_tensor> inputs_;
   std::vector<nrd_tensor> outputs_;
   std::vector<std::unique_ptr<ChildRequest>> requests_;  // used again
-  std::vector<const nrd_request*> records_;              // of this batch
+  std::vector<const nrd_request*> records_;              // the requests' records of this batch
 
   Mutex mutex_;
   Condition finished_;
   RingWriter to_parent_ NRD_GUARDED_BY(mutex_);
   OutputArea area_ NRD_GUARDED_BY(mutex_);
-  std::vector<Record> made_ NRD_GUARDED_BY(mutex_);  // of the batch itself
+  std::vector<Record> made_ NRD_GUARDED_BY(mutex_);  // records of the whole batch's outputs
   std::deque<Sent> sent_ NRD_GUARDED_BY(mutex_);
   bool is_finished_ NRD_GUARDED_BY(mutex_) = false;
   int32_t code_ NRD_GUARDED_BY(mutex_) = NRD_OK;

@@ -13,7 +13,7 @@
 namespace nereid {
 namespace {
 
-// The end wakes the thread; this is for a wake-up that came too early.
+// The interval of looking again, should a wake-up come too early; the end wakes the thread.
 constexpr int64_t kLookNs = 1'000'000'000;
 
 [[noreturn]] void GiveUp(const char* reason) {
@@ -91,7 +91,7 @@ void ChildInstance::Execute(void* instance) {
     }
   } catch (const std::exception& failure) {
     message = failure.what();
-  } catch (...) {  // as the message says
+  } catch (...) {  // the message tells the failure
   }
   batch_.End(code, message);
 }

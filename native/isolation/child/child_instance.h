@@ -15,18 +15,18 @@
 
 namespace nereid {
 
-// The main thread makes and ends it; everything between happens on its own thread.
+// The main thread makes and destroys it; the instance works on its own thread.
 class ChildInstance {
  public:
-  // The backend and its configured model outlive it.
+  // The backend and its configured model outlive this.
   ChildInstance(const nrd_backend& backend, const nrd_model_options& options,
                 std::unique_ptr<SharedChannel> channel);
-  // Waits for what executes, and closes the backend's instance.
+  // Waits for executing batches, and closes the backend's instance.
   ~ChildInstance();
   ChildInstance(const ChildInstance&) = delete;
   ChildInstance& operator=(const ChildInstance&) = delete;
 
-  // Once. Returns when the backend has opened its instance.
+  // Called once. Returns when the backend has opened its instance.
   Status Open(void* model_state, uint32_t index);
 
  private:

@@ -11,8 +11,8 @@
 
 namespace nereid {
 
-// The ABI's nrd_request* is this object. Its batch guards what was made; the rest stays as it is
-// while the backend has the batch.
+// The ABI's nrd_request* is this object. Its batch guards `made`; the rest is constant while the
+// backend has the batch.
 struct ChildRequest {
   nrd_request record;
   const ChannelControl* control = nullptr;
@@ -20,7 +20,7 @@ struct ChildRequest {
   std::vector<nrd_tensor> inputs;
   std::vector<nrd_tensor> outputs;
   std::vector<nrd_value> values;
-  std::vector<Record> made;  // and was not told yet
+  std::vector<Record> made;  // outputs that were not sent yet
 
   static const ChildRequest* From(const nrd_request* request) {
     return reinterpret_cast<const ChildRequest*>(request);

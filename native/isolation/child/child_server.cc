@@ -29,19 +29,19 @@ namespace {
 
 constexpr int kSocket = 3;
 
-// Rights of Landlock, in which linux/landlock.h may be older than the system.
+// Rights of Landlock that an older linux/landlock.h may lack.
 constexpr uint64_t kMoveBetweenDirectories = 1 << 13;
 constexpr uint64_t kSignals = 1 << 1;
 
-// The parent has the same user, whose processes may write to each other's memory and take each
-// other's descriptors, and signal each other. Those in a domain of Landlock may not do so to those
-// outside. A domain takes something from files: here a right that is given back for all of them.
+// Keeps the child from its user's other processes, such as the parent: in a domain of Landlock it
+// cannot write to their memory, take their descriptors or signal them. A domain must restrict files
+// in some way: here by a right that is granted again for all of them.
 void KeepFromOthers() {
   const long version = syscall(SYS_landlock_create_ruleset, nullptr, 0, 1);
   if (version < 2) {
-    return;  // the system has none, or has no way to give that right
+    return;  // the system has no Landlock, or lacks that right
   }
-  // Rights of files and of the network, and what keeps to the domain.
+  // Rights of files and of the network, and the scopes of the domain.
   const uint64_t rules[] = {kMoveBetweenDirectories, 0, version < 6 ? 0 : kSignals};
   const int ruleset =
       static_cast<int>(syscall(SYS_landlock_create_ruleset, rules, sizeof(rules), 0));
@@ -55,8 +55,8 @@ void KeepFromOthers() {
   close(ruleset);
 }
 
-// A child holds what its model needs, leaves no file behind when it dies, and goes first when the
-// system is short of memory.
+// Limits the child to what its model needs, disables core dumps, and makes it the first to be
+// killed when the system lacks memory.
 bool GiveUpPrivileges(pid_t parent) {
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   KeepFromOthers();
@@ -67,10 +67,10 @@ bool GiveUpPrivileges(pid_t parent) {
     std::fputs("500", file);
     std::fclose(file);
   }
-  return getppid() == parent;  // otherwise it ended before it could be watched
+  return getppid() == parent;  // else the parent ended before it could be watched
 }
 
-// Threads that backends start have the limit of the thread that starts them.
+// Limits this thread's processors, and so those of the threads that backends start.
 Status LimitProcessors(std::string_view list) {
   cpu_set_t processors;
   if (list.empty()) {
@@ -91,7 +91,7 @@ void LimitMemory(std::string_view megabytes) {
   }
 }
 
-// One model, for one parent, or none but the sockets of others.
+// Serves one model for its parent; or no model, but passes on the sockets of others.
 class ChildServer {
  public:
   ChildServer(FindBackend find, int socket) : find_(find), socket_(socket) {}
@@ -127,7 +127,7 @@ class ChildServer {
       case MessageKind::kOpenInstance:
         return OpenInstance(body, descriptor, details);
       case MessageKind::kJoin:
-        // It ends with its socket, or with the process.
+        // The thread ends with its socket, or with the process.
         std::thread([find = find_, descriptor] { ChildServer(find, descriptor).Serve(); }).detach();
         return Status();
       default:
@@ -213,7 +213,7 @@ class ChildServer {
   const nrd_backend& backend_ = found_.table;
   void* model_ = nullptr;
   bool is_open_ = false;
-  ReadOptions options_;  // of the configured model
+  ReadOptions options_;  // the options of the configured model
   std::vector<std::unique_ptr<ChildInstance>> instances_;
 };
 

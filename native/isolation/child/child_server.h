@@ -1,4 +1,4 @@
-// The main program of a child: opens what its parent names, and executes what comes.
+// The main program of a child: opens the model that its parent names, and executes its batches.
 #ifndef NEREID_ISOLATION_CHILD_CHILD_SERVER_H_
 #define NEREID_ISOLATION_CHILD_CHILD_SERVER_H_
 
@@ -10,22 +10,22 @@
 
 namespace nereid {
 
-// The table of a backend, and where it leaves the configuration of a model that it completes while
-// it opens the model; null: it completes none.
+// The table of a backend, and the place of the configuration that it completes while opening a
+// model; null: it completes none.
 struct ChildBackend {
   nrd_backend table{};
   const std::string* completed = nullptr;
 };
 
-// The backend of this name, for the only model: its options are those of open_model.
+// Finds the backend of this name, for the only model, with the options of open_model.
 using FindBackend = Status (*)(std::string_view name, const nrd_model_options& options,
                                ChildBackend* backend_out);
 
 // The value of a parameter; empty: it is not there.
 std::string_view ParameterOf(const nrd_model_options& options, std::string_view key);
 
-// Returns the status to exit with, when the parent has gone or closes the model. `arguments` are
-// main's: the name, a title, the parent's process, and processors for ReadProcessors or nothing.
+// Returns the exit status, when the parent has gone or closed the model. `arguments` are main's:
+// the name, a title, the parent's process, and processors for ReadProcessors or nothing.
 int RunChild(int argument_count, char** arguments, FindBackend find);
 
 }  // namespace nereid

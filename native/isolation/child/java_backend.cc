@@ -19,10 +19,10 @@ namespace {
 constexpr char kClass[] = "io/nereid/internal/model/ChildModel";
 constexpr char kMethod[] = "start";
 
-constexpr int kBackendBroken = 71;  // the status that the process ends with
+constexpr int kBackendBroken = 71;  // exit status of the process
 
-// The Java Native Interface as its specification lays it out: tables of functions by number. No
-// more of it is needed, and so no header of a JDK to build with.
+// The part of the Java Native Interface that is needed: tables of functions by number, as
+// specified, so that building needs no header of a JDK.
 constexpr int32_t kVersion = 0x000a0000;
 constexpr int kFindClass = 6;
 constexpr int kExceptionDescribe = 16;
@@ -46,7 +46,7 @@ struct JvmArguments {
   uint8_t ignores_unknown;
 };
 
-// One of Java's values, which are passed in arrays.
+// A value of Java, passed in arrays.
 union Value {
   int64_t number;
   void* object;
@@ -64,9 +64,9 @@ struct Jvm {
 };
 
 void* core = nullptr;
-thread_local std::string told;  // by the model that is opened on this thread
+thread_local std::string told;  // text from the model that is opened on this thread
 
-// A function of the C ABI as the child has it, else as the core has it.
+// Finds a function of the C ABI: the child's own, else the core's.
 void* Find(const char* name) {
   void* const own = dlsym(RTLD_DEFAULT, name);
   return own != nullptr ? own : dlsym(core, name);
@@ -81,7 +81,7 @@ Status OpenLibrary(std::string_view file, void** library_out) {
   return *library_out != nullptr ? Status() : Failed(std::string("cannot load ") + dlerror());
 }
 
-// The address of an nrd_backend that Java has filled in.
+// Gets the address of an nrd_backend that Java has filled in.
 Status CallJava(Table* environment, const nrd_backend** table_out) {
   void* const type = Call<void*>(environment, kFindClass, kClass);
   void* const method =
@@ -137,7 +137,7 @@ Status JavaBackend(const nrd_model_options& options, ChildBackend* backend_out) 
   if (jvm->table == nullptr) {
     const nrd_backend* table = nullptr;
     Status status;
-    // The stack of a process' first thread is no place for Java.
+    // On another thread, since Java should not run on the stack of a process' first thread.
     std::thread([&] { status = StartJvm(options, &table); }).join();
     NRD_RETURN_IF_ERROR(std::move(status));
     jvm->table = table;
@@ -153,8 +153,8 @@ extern "C" {
 
 void nrd_child_told(const char* text, uint64_t size);
 
-// Called from Java while it opens a model: what the parent is to know of it. ChildUpcalls finds it
-// by its name.
+// Called from Java while it opens a model, with the facts for the parent. ChildUpcalls finds the
+// function by its name.
 void nrd_child_told(const char* text, uint64_t size) { nereid::told.assign(text, size); }
 
 [[noreturn]] void nrd_child_give_up(const char* text, uint64_t size);

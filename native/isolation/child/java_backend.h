@@ -1,4 +1,4 @@
-// Backends in Java, in a child: the JVM that they run in.
+// The JVM in a child, for backends in Java.
 #ifndef NEREID_ISOLATION_CHILD_JAVA_BACKEND_H_
 #define NEREID_ISOLATION_CHILD_JAVA_BACKEND_H_
 

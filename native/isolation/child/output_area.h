@@ -9,13 +9,13 @@
 
 namespace nereid {
 
-// Places lie one behind the other, and the first is free again when all are. Used by one thread at
-// a time.
+// Places follow each other; when all are free, allocation begins at the start again. Used by one
+// thread at a time.
 class OutputArea {
  public:
   explicit OutputArea(uint64_t area_bytes) : area_bytes_(area_bytes) {}
 
-  // False: there is no room.
+  // Takes a place; false: there is no room.
   bool Take(uint64_t byte_size, uint64_t* offset_out) {
     if (byte_size > area_bytes_ - used_bytes_) {
       return false;
@@ -25,7 +25,7 @@ class OutputArea {
     ++taken_;
     return true;
   }
-  // Nobody looks any more at so many places of those that were taken.
+  // Frees so many of the places that were taken.
   void Give(uint32_t count) {
     taken_ -= count;
     used_bytes_ = taken_ == 0 ? 0 : used_bytes_;

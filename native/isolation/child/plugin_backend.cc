@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kSetting = "isolation.setting:";
 
-// Functions of the two libraries, which this program is not linked with.
+// Functions of the two libraries, which this program loads at run time.
 struct Functions {
   decltype(&nrd_runtime_create) runtime_create;
   decltype(&nrt_start) start;
@@ -65,8 +65,8 @@ int32_t Refuse(nrd_error* error_out, const char* what) {
                 error_out);
 }
 
-// The host of the plug-in: its log goes to where the parent reads, its metrics nowhere. Handles are
-// checked, since a plug-in is isolated for want of trust: a wrong one is an error and no crash.
+// Makes the host of the plug-in: its log goes to the parent, its metrics are dropped. Handles are
+// checked, since an isolated plug-in is not trusted: a wrong one is an error and no crash.
 nrt_host Host(nrd_runtime* runtime) {
   nrt_host host{};
   host.struct_size = sizeof(host);
@@ -96,7 +96,7 @@ nrt_host Host(nrd_runtime* runtime) {
   };
   host.server_live = [](void*) -> int32_t { return 1; };
   host.server_ready = [](void*) -> int32_t { return 1; };
-  // The parent gets it with the answer to kOpen, and knows what is left open in it.
+  // The parent gets the configuration with the answer to kOpen, and completes the rest.
   host.config_completed = [](void*, uint64_t load, nrd_string json,
                              nrd_error* error_out) -> int32_t {
     completed = View(json);
@@ -118,7 +118,7 @@ Status Start() {
   return StatusFromCallback(functions.start(&host, &error), error, "starting the plug-in's host");
 }
 
-// Requests are put together in the parent, which has no plug-in to ask.
+// The parent forms the batches, and cannot ask the plug-in's batcher.
 int32_t OpenModel(void* context, const nrd_model_options* options, void** model_out,
                   nrd_error* error_out) {
   const int32_t code = plugins.open_model(context, options, model_out, error_out);

@@ -9,14 +9,12 @@
 namespace nereid {
 
 // Loads the plug-in that the parameters of the model name, with libtritonserver.so, which runs it,
-// and a runtime of the core, which it takes buffers from. Once in a process, on the main thread; it
-// stays until the process ends. The plug-in may complete the configuration. Whatever else it asks
-// of the server but for buffers is refused, since the server is in another process.
+// and a runtime of the core, which it takes buffers from. Called once in a process, on the main
+// thread; the plug-in stays until the process ends. It may complete the configuration. Other
+// requests to the server, except for buffers, are refused, since the server is in another process.
 //
-//   isolation.core      libnereid.so
-//   isolation.triton    libtritonserver.so
-//   isolation.plugin, isolation.plugin_name, isolation.plugin_directory
-//   isolation.setting:KEY
+// isolation.core      libnereid.so isolation.triton    libtritonserver.so isolation.plugin,
+// isolation.plugin_name, isolation.plugin_directory isolation.setting:KEY
 Status PluginBackend(const nrd_model_options& options, ChildBackend* backend_out);
 
 }  // namespace nereid

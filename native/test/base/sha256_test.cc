@@ -16,7 +16,7 @@ std::string Hex(const Sha256::Digest& digest) {
   return text;
 }
 
-// In pieces of so many bytes.
+// Hashes in pieces of so many bytes.
 std::string HashOf(std::string_view text, size_t piece) {
   Sha256 hash;
   for (size_t at = 0; at < text.size(); at += piece) {

@@ -21,8 +21,8 @@ Status Count(const std::vector<int64_t>& shape, uint64_t* count_out) {
   return ElementCount(static_cast<uint32_t>(shape.size()), shape.data(), count_out);
 }
 
-// The count by arithmetic that is wide enough: every partial product is cut at 2^64, which is above
-// the limit and, times a dimension, still fits.
+// Counts with wide enough arithmetic: every partial product is cut at 2^64, which is above the
+// limit and, times a dimension, still fits.
 bool ReferenceCount(const std::vector<int64_t>& shape, Wide* count_out) {
   Wide count = 1;
   bool is_empty = false;
@@ -70,7 +70,7 @@ std::string Encode(const std::vector<std::string>& elements) {
   return data;
 }
 
-// Where each complete element ends, one byte at a time.
+// The ends of complete elements, found byte by byte.
 std::vector<uint64_t> ReferenceEnds(const std::string& data) {
   std::vector<uint64_t> ends;
   uint64_t at = 0;
@@ -96,7 +96,8 @@ std::string RandomEncoded(std::mt19937_64& random, uint64_t count) {
   return Encode(elements);
 }
 
-// In a block of exactly its size, so that AddressSanitizer sees a read past the end.
+// Validates in a block of exactly the data's size, so that AddressSanitizer sees a read past the
+// end.
 Status Validate(const std::string& data, uint64_t element_count) {
   const std::vector<char> exact(data.begin(), data.end());
   return ValidateBytes(exact.data(), exact.size(), element_count,

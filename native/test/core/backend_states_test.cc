@@ -1,4 +1,4 @@
-// States of sequences that lie in memory of the backend's own: the core hands on where they are.
+// Tests states of sequences in the backend's own memory, which the core passes on by address.
 #include <chrono>
 #include <thread>
 
@@ -18,7 +18,7 @@ SequenceSettings Own(int32_t strategy, uint32_t state_flags = 0) {
   return settings;
 }
 
-// A model with one state of the backend's own, whatever the backend does.
+// Loads a model with one state in the backend's memory, for any backend.
 int32_t Load(TestRuntime& runtime, const nrd_backend& backend, nrd_model** model_out,
              nrd_error* error) {
   return LoadSequenceModel(runtime.get(), backend, Own(NRD_SEQUENCES_DIRECT), model_out, error);
@@ -45,7 +45,7 @@ TEST_CASE("a state of the backend's own is handed on and goes with its sequence"
       CHECK(SequenceRequest(model, 3, 1, kStart | kEnd).Sum() == 101);
       CHECK(SequenceRequest(model, 4, 1, kStart).Sum() == 101);
       CHECK(model.states_left() == 1);
-      CHECK(model.most_states() == 3);  // the old one of 1 until its request succeeds
+      CHECK(model.most_states() == 3);  // the old state of 1 stays until its request succeeds
       model.model().Release();
       CHECK(model.states_left() == 0);
     }

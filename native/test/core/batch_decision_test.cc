@@ -151,7 +151,7 @@ TEST_CASE("whatever waits: a batch never exceeds its size, never splits, never s
     REQUIRE(decision.take <= waiting.size());
     if (decision.take == 0) {
       REQUIRE(decision.wake_ns > kNow);
-      // At the time it asked to be woken it must act.
+      // A decision must act at its own wake time.
       REQUIRE(DecideBatch(policy, waiting, decision.wake_ns).take > 0);
     }
     int64_t rows = 0;

@@ -1,4 +1,4 @@
-// Batches by a policy of the caller's own.
+// Tests batches by a caller's own batcher.
 #include <algorithm>
 
 #include "test/core/core_fixture.h"
@@ -87,7 +87,7 @@ TEST_CASE("what a batcher refuses does not wait for more, and what it lets in do
   CHECK(first.Submit() == NRD_PENDING);
   CHECK(second.Submit() == NRD_PENDING);
   CHECK(nrd_request_wait(first.get(), In(20)) == NRD_DEADLINE_EXCEEDED);  // waits for company
-  CHECK(other.Submit() == NRD_PENDING);                                   // which this is not
+  CHECK(other.Submit() == NRD_PENDING);  // this request does not fit the batch
   CHECK(first.Wait() == NRD_OK);
   CHECK(second.Wait() == NRD_OK);
   CHECK(largest == 2);

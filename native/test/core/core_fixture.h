@@ -1,4 +1,4 @@
-// What the tests of scheduling share: a runtime, models with a backend made of a function, and
+// Shared parts of the tests of scheduling: a runtime, models with a backend made of a function, and
 // requests over the C ABI.
 #ifndef NEREID_TEST_CORE_FIXTURE_H_
 #define NEREID_TEST_CORE_FIXTURE_H_
@@ -19,7 +19,7 @@
 
 namespace nereid::test {
 
-// A backend whose execution is `run`; counts what is open.
+// A backend that executes `run`, and counts open models and instances.
 struct FunctionBackend {
   std::function<int32_t(nrd_batch*, nrd_error*)> run;
   std::function<void(const nrd_tensor*)> release_state;  // with NRD_BACKEND_OWN_STATES
@@ -36,7 +36,7 @@ struct FunctionBackend {
 // Copies inputs to outputs, as the identity backend does.
 int32_t CopyInputs(nrd_batch* batch, nrd_error* error);
 
-// Holds whoever enters until it is opened; tells how many are inside.
+// Blocks entering threads until it is opened, and counts them.
 class Gate {
  public:
   void Enter();
@@ -91,7 +91,7 @@ class TestRuntime {
 class TestModel {
  public:
   TestModel(TestRuntime& runtime, FunctionBackend& backend, const ModelSettings& settings = {});
-  // Of one that is loaded, which it takes over.
+  // Takes over a loaded model.
   explicit TestModel(nrd_model* model) : model_(model) {}
   ~TestModel() { Release(); }
   TestModel(const TestModel&) = delete;
@@ -120,7 +120,7 @@ class TestRequest {
 
   nrd_request* get() { return record_; }
   nrd_request* operator->() { return record_; }
-  // Somebody else releases the record.
+  // Gives up the record, which other code releases.
   void Disown() { record_ = nullptr; }
 
   int32_t Submit() { return nrd_request_submit(record_); }

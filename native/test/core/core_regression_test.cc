@@ -1,4 +1,4 @@
-// What once went wrong in the core, one case each.
+// Regression tests of the core, one case for each former bug.
 #include <cstdlib>
 #include <thread>
 

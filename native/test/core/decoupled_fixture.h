@@ -1,4 +1,5 @@
-// What the tests of decoupled models share: who gets the responses, and how backends send them.
+// Shared parts of the tests of decoupled models: the receiver of responses, and functions by which
+// backends send them.
 #ifndef NEREID_TEST_DECOUPLED_FIXTURE_H_
 #define NEREID_TEST_DECOUPLED_FIXTURE_H_
 
@@ -13,11 +14,11 @@
 
 namespace nereid::test {
 
-// Keeps what responses hold, by tag; an error holds nothing. `on_response` runs in the callback,
+// Keeps the values of responses, by tag; an error has none. `on_response` runs in the callback,
 // without a lock.
 struct Collector {
   std::function<void(uint64_t tag, nrd_tensor* outputs, uint32_t count)> on_response;
-  std::function<void(uint64_t tag)> on_wait;  // before a response of an ensemble sets out
+  std::function<void(uint64_t tag)> on_wait;  // called before a response of an ensemble is made
   std::mutex mutex;
   std::map<uint64_t, std::vector<std::vector<int32_t>>>
       values;  // of the first output that is there
@@ -88,7 +89,7 @@ inline int32_t ValueOf(const nrd_batch* batch, uint32_t request) {
   return *static_cast<const int32_t*>(batch->requests[request]->inputs[0].data);
 }
 
-// Sends until it is told to stop; returns what told it.
+// Sends responses until it is told to stop; returns the status that told it.
 inline int32_t SendUntilStopped(nrd_batch* batch, nrd_error* error) {
   const int64_t until_ns = In(10'000);
   int32_t code = NRD_OK;

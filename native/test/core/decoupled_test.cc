@@ -1,4 +1,4 @@
-// Models whose requests have any number of responses: what a response is.
+// Tests the responses of models whose requests have any number of them.
 #include "test/core/decoupled_fixture.h"
 
 namespace nereid::test {
@@ -56,7 +56,7 @@ TEST_CASE("an error may be a response, and others follow") {
   TestRuntime runtime(0, collector.Options());
   FunctionBackend backend{.run = [](nrd_batch* batch, nrd_error* error) {
     CHECK(Send(batch, 0, 1, error) == NRD_OK);
-    CHECK(Make(batch, 0, 0, 9, error) == NRD_OK);  // which is dropped
+    CHECK(Make(batch, 0, 0, 9, error) == NRD_OK);  // the output is dropped
     CHECK(SendError(batch, 0, error) == NRD_OK);
     return Make(batch, 0, 0, 3, error);
   }};

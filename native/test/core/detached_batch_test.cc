@@ -1,4 +1,4 @@
-// Batches that outlive execute.
+// Tests batches that outlive execute.
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -55,7 +55,7 @@ void Answer(nrd_batch* batch) {
 TEST_CASE("an instance goes on while its backend keeps batches, which end in any order") {
   Keeper keeper;
   TestRuntime runtime;
-  TestModel model(runtime, keeper.backend, {.flags = 0});  // it would be inline, if it could
+  TestModel model(runtime, keeper.backend, {.flags = 0});  // would run inline if that were allowed
   TestRequest first(model, 1, 1);
   TestRequest second(model, 1, 2);
   TestRequest third(model, 1, 3);
@@ -153,7 +153,7 @@ TEST_CASE("only the first word on how a batch ended counts") {
     void* data = nullptr;
     const int64_t shape[] = {1, 4};
     CHECK(nrd_batch_request_output(batch, 0, 0, NRD_TYPE_INT32, 2, shape, 16, &data, &error) ==
-          NRD_INTERNAL);  // nobody is there any more
+          NRD_INTERNAL);  // the batch is gone already
     CHECK(request.message() == "first");
   }
   SUBCASE("finished, and then returned") {
@@ -311,7 +311,7 @@ TEST_CASE("a backend says when it computed") {
   CHECK(request->compute_infer_ns < 1'000'000 * static_cast<uint64_t>(kMs));
 }
 
-// Makes the output of one request of a batch, which is its input.
+// Makes one request's output, a copy of its input.
 void Copy(nrd_batch* batch, uint32_t index) {
   const nrd_tensor& input = batch->requests[index]->inputs[0];
   void* data = nullptr;

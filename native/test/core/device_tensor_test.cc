@@ -1,5 +1,5 @@
 // Inputs and outputs in the memory of a device: the core passes their addresses on and touches
-// nothing there. The address here is one that would end the process if anybody did.
+// nothing there. The tests' address is invalid, so that an access would end the process.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -24,14 +24,14 @@ void PutOnDevice(nrd_tensor* input, uint32_t device) {
   input->flags = NRD_TENSOR_SELECTED | NRD_TENSOR_DEVICE;
 }
 
-// A record of the model that nothing was put into.
+// An empty record of the model.
 nrd_request* Acquire(TestModel& model) {
   nrd_request* record = nullptr;
   REQUIRE(nrd_request_acquire(model.get(), &record, nullptr) == NRD_OK);
   return record;
 }
 
-// Answers each request with 1 where its input is on device 3, where it was put, and else with 0.
+// Answers each request with 1 if its input is at its place on device 3, else with 0.
 int32_t TellPlaces(nrd_batch* batch, nrd_error* error) {
   for (uint32_t i = 0; i < batch->request_count; ++i) {
     const nrd_tensor& input = batch->requests[i]->inputs[0];

@@ -242,7 +242,7 @@ TEST_CASE("an ensemble that misses an allocation answers all its requests") {
   }
 }
 
-// Adds up what a sequence sends in its state, without a heap of its own.
+// Sums a sequence's inputs in its state, without using the heap.
 int32_t AddToState(nrd_batch* batch, nrd_error* error) {
   void* sums[2];
   for (uint32_t i = 0; i < 2; ++i) {

@@ -1,10 +1,10 @@
-// Ensembles that must not load, and why.
+// Tests that wrong ensembles are refused, with the reason.
 #include "test/core/ensemble_fixture.h"
 
 namespace nereid::test {
 namespace {
 
-// Two models of different datatypes to make graphs of.
+// Two models of different datatypes, for making graphs.
 struct Graphs {
   TestRuntime runtime;
   FunctionBackend backend = Adder(1);
@@ -13,7 +13,7 @@ struct Graphs {
   TestModel wide{runtime, backend, {.name = "wide", .dim = 5}};
   TestModel any{runtime, backend, {.name = "any", .dim = -1}};
 
-  // What loading says; "" when it succeeds.
+  // The message of loading; "" if it succeeds.
   std::string Load(const EnsembleSettings& settings) {
     nrd_model* loaded = nullptr;
     std::string message;

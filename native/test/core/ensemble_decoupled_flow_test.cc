@@ -1,4 +1,4 @@
-// How streams through an ensemble end early, and what holds them up.
+// Tests streams through an ensemble that end early or are blocked.
 #include <thread>
 
 #include "test/core/ensemble_stream_fixture.h"

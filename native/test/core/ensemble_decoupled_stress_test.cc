@@ -42,7 +42,7 @@ struct Stress {
   void Client(uint64_t seed);
   void One(std::mt19937_64& random, Reader& reader);
 
-  std::shared_mutex mutex;  // none may be released while it is asked for a record
+  std::shared_mutex mutex;  // no ensemble may be released while a record is acquired
   std::array<std::unique_ptr<TestModel>, 3> ensembles;
   std::array<int32_t, 3> responses{};  // of a request whose steps do not fail
   std::atomic<uint64_t> wrong{0};

@@ -1,4 +1,4 @@
-// Ensembles with decoupled steps: what becomes of their responses.
+// Tests the responses of ensembles with decoupled steps.
 #include <algorithm>
 #include <thread>
 

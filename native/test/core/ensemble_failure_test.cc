@@ -1,4 +1,4 @@
-// How the requests of an ensemble end when they cannot run to their end.
+// Tests requests of an ensemble that cannot complete.
 #include <thread>
 
 #include "test/core/ensemble_fixture.h"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint32_t kInline = 0;
 
-// Two models in a chain; the second is called "second" and does what `run` says.
+// Two models in a chain; the second is called "second" and executes `run`.
 struct TwoSteps {
   explicit TwoSteps(TestRuntime& runtime, uint32_t flags = kInline, nrd_queue_policy policy = {},
                     uint32_t second_flags = kInline)
@@ -32,7 +32,7 @@ struct TwoSteps {
 
 void Sleep(int64_t delay_ms) { std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms)); }
 
-// Until somebody cancels the batch's only request; false when nobody does.
+// Waits until the batch's only request is cancelled; false if it is not.
 bool WaitForMark(const nrd_batch* batch) {
   const int64_t give_up_ns = In(10'000);
   while (nrd_request_is_cancelled(batch->requests[0]) == 0) {
@@ -232,7 +232,7 @@ TEST_CASE("deadline and timeout hold for all steps together") {
   CHECK(steps.second_backend.executions == 0);
   CHECK(steps.ensemble.stats().fail_rejected == 3);
 
-  // In the queue of a later step only what is left counts.
+  // In the queue of a later step only the rest of the timeout counts.
   steps.run_second = [&](nrd_batch* batch, nrd_error* error) {
     gate.Enter();
     return SumInputs(batch, error, 1);

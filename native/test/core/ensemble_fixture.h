@@ -1,4 +1,4 @@
-// Ensembles over the models of core_fixture.h, for the tests of them.
+// Makes ensembles of the models of core_fixture.h, for tests.
 #ifndef NEREID_TEST_ENSEMBLE_FIXTURE_H_
 #define NEREID_TEST_ENSEMBLE_FIXTURE_H_
 
@@ -29,7 +29,7 @@ struct EnsembleSettings {
   std::vector<nrd_tensor_spec> outputs{Int32Spec("OUTPUT0")};
   std::vector<Step> steps;
   std::vector<uint32_t> output_values;
-  int64_t value_count = -1;  // negative: what the inputs and the steps' outputs make
+  int64_t value_count = -1;  // negative: the number of inputs and steps' outputs
 };
 
 // Each step takes the output of the one before.
@@ -41,7 +41,7 @@ int32_t LoadEnsemble(TestRuntime& runtime, const EnsembleSettings& settings, nrd
 // Requires that it loads.
 nrd_model* LoadEnsemble(TestRuntime& runtime, const EnsembleSettings& settings);
 
-// For a backend: every wanted output is the sum of the inputs that are given, plus `amount`.
+// For a backend: makes each wanted output the sum of the given inputs, plus `amount`.
 int32_t SumInputs(nrd_batch* batch, nrd_error* error, int32_t amount);
 
 // A backend of SumInputs.

@@ -1,4 +1,4 @@
-// Ensembles whose steps answer in shapes that do not fit what follows.
+// Tests ensembles whose steps answer in shapes that do not fit the next step.
 #include <cstring>
 
 #include "test/core/ensemble_fixture.h"

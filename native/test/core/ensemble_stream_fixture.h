@@ -1,4 +1,4 @@
-// Ensembles with a decoupled step, for the tests of them.
+// Makes ensembles with a decoupled step, for tests.
 #ifndef NEREID_TEST_ENSEMBLE_STREAM_FIXTURE_H_
 #define NEREID_TEST_ENSEMBLE_STREAM_FIXTURE_H_
 

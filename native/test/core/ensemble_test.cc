@@ -1,4 +1,4 @@
-// How the requests of an ensemble run through its steps.
+// Tests how an ensemble's requests run through its steps.
 #include <algorithm>
 #include <array>
 #include <thread>

@@ -1,4 +1,4 @@
-// Resources that executions of several models share, with real threads.
+// Tests resources that executions of several models share, with real threads.
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// A response cache that is not the core's.
+// Tests a response cache outside of the core.
 #include <map>
 #include <mutex>
 #include <string>
@@ -9,12 +9,12 @@
 namespace nereid::test {
 namespace {
 
-// Keeps entries in a map, and plays what a test wants to go wrong.
+// Keeps entries in a map, and fails as a test wants.
 struct Store {
   nrd_cache table{.context = this, .lookup = Lookup, .insert = Insert};
   std::mutex mutex;
   std::map<std::string, std::string> entries;
-  int32_t lookup_code = NRD_OK;  // what lookups return after they gave the entry
+  int32_t lookup_code = NRD_OK;  // result of lookups after they gave the entry
   bool gives_twice = false;
   bool refuses = false;
 
@@ -62,7 +62,7 @@ struct CachingRuntime : TestRuntime {
 
 constexpr uint32_t kCached = NRD_MODEL_NO_INLINE | NRD_MODEL_RESPONSE_CACHE;
 
-// Whether the answer, which must be right, came from the cache.
+// True if the answer, which must be right, came from the cache.
 bool Hits(TestModel& model, int32_t value, int64_t rows = 1) {
   TestRequest request(model, rows, value);
   CHECK(request.SubmitAndWait() == NRD_OK);
@@ -133,7 +133,7 @@ TEST_CASE("an entry that is damaged anywhere, cut or foreign is a miss") {
   const std::string whole = store.entries[key];
   const std::string other = store.entries.rbegin()->second;
   const auto is_miss = [&](const std::string& entry) {
-    // Which of the two it is does not matter: the one with this key is not found.
+    // Either entry will do: the one with this key is not found.
     store.entries[key] = entry;
     const int before = backend.executions;
     CHECK(Hits(model, 1) != Hits(model, 2));

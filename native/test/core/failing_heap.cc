@@ -9,8 +9,8 @@ bool MayAllocate() { return nereid::test::FailingAllocation::MayAllocate(); }
 
 }  // namespace
 
-// Replace those of the whole test program. Inlined, they look to the compiler as if they did not
-// belong together.
+// These replace the operators of the whole test program. If inlined, the compiler would think that
+// they mismatch.
 [[gnu::noinline]] void* operator new(size_t byte_size) {
   void* const memory = MayAllocate() ? std::malloc(byte_size == 0 ? 1 : byte_size) : nullptr;
   return memory != nullptr ? memory : throw std::bad_alloc();

@@ -9,8 +9,8 @@
 
 namespace nereid::test {
 
-// The allocation of this number fails, counted from 1 over all threads while the object lives; with
-// `lasting` those after it fail, too. Nothing that allocates, such as an assertion, may happen on
+// Makes the allocation of this number fail, counted from 1 over all threads while the object lives;
+// with `lasting`, all later ones too. Nothing that allocates, such as an assertion, may happen on
 // the test's thread meanwhile.
 class FailingAllocation {
  public:

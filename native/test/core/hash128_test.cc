@@ -66,7 +66,7 @@ TEST_CASE("hash: every bit of the input changes about half of the bits of the re
   const HashKeys keys = KeysOf(4);
   for (const size_t byte_size : {1, 8, 15, 16, 17, 31, 32, 33, 63, 64, 100, 257}) {
     CAPTURE(byte_size);
-    std::vector<uint8_t> data(byte_size);  // zeros: the least help that an input can give
+    std::vector<uint8_t> data(byte_size);  // zeros: the hardest input
     const Pair original = HashOf(keys, data);
     uint64_t distance_sum = 0;
     for (size_t bit = 0; bit < byte_size * 8; ++bit) {
@@ -95,15 +95,15 @@ TEST_CASE("hash: patterned inputs collide in neither half") {
     low.insert(value.second);
     ++count;
   };
-  // Runs of one byte at every length: only the length differs.
+  // Repetitions of one byte that differ only in length.
   for (size_t byte_size = 0; byte_size < 3000; ++byte_size) {
     add(std::vector<uint8_t>(byte_size, 0));
     if (byte_size > 0) {
       add(std::vector<uint8_t>(byte_size, 0xFF));
     }
   }
-  // One or two equal words anywhere in a block of zeros: what a multiplication could lose, and
-  // what swapping the words or the stripes could hide.
+  // One or two equal words anywhere in a block of zeros, which a multiplication could lose, or a
+  // swap of words or stripes hide.
   for (size_t first = 0; first < 64; ++first) {
     for (size_t second = first; second < 64; ++second) {
       for (const uint64_t word : {uint64_t{1}, uint64_t{1} << 63, ~uint64_t{0}}) {
@@ -125,7 +125,7 @@ TEST_CASE("hash: patterned inputs collide in neither half") {
 }
 
 TEST_CASE("hash: a factor that is zero loses nothing") {
-  // Only who knows the keys can provoke it; keys 4 and 5 are the state at the start.
+  // Only knowledge of the keys can provoke this; keys 4 and 5 are the state at the start.
   const HashKeys keys = KeysOf(7);
   const auto& k = keys.words;
   std::set<Pair> values;

@@ -1,4 +1,4 @@
-// Loading, draining, releasing, cancelling and everything that goes wrong on the way.
+// Tests loading, draining, releasing and cancelling, with all their failures.
 #include <cstdlib>
 #include <random>
 #include <thread>

@@ -1,4 +1,4 @@
-// What models occupy: buffers of the pool, and what their backends tell.
+// Tests the memory of models: buffers of the pool, and the backends' own figures.
 #include <thread>
 #include <vector>
 

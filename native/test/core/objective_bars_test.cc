@@ -49,7 +49,7 @@ TEST_CASE("where executions differ wildly, an objective keeps what the best sett
     for (const Load& load : WildLoads(machine, kRequests * 2, 1)) {
       contests.push_back(Hold(machine, load, 1));
     }
-    // Of so short a load, learning is a larger part.
+    // In so short a load, learning takes a larger part.
     for (const Bar& bar : WildBars(contests, 0.92, 0.75)) {
       CHECK_MESSAGE(bar.met, machine.name, ": ", bar.name, ": ", bar.found);
     }

@@ -1,4 +1,4 @@
-// What the policy of objectives decides, and what it goes by.
+// Tests the decisions of the policy of objectives, and their measurements.
 #include "core/objective/objective_policy.h"
 
 #include <algorithm>
@@ -129,7 +129,8 @@ TEST_CASE("a size whose first execution was slow is tried again") {
   CHECK(curve.MeanNs(16) == doctest::Approx(6 * kMs).epsilon(0.05));
 }
 
-// Microseconds, now and then with a thousand times as much for a thread that lost its processor.
+// Durations of microseconds, sometimes a thousand times as long, as if the thread lost its
+// processor.
 class Interrupted {
  public:
   Interrupted(double share, uint64_t seed) : share_(share), chance_(seed) {}

@@ -1,4 +1,4 @@
-// That the policy of objectives comes out of every state into which a machine can bring it.
+// Tests that the policy of objectives recovers from every state that a machine can cause.
 #include <algorithm>
 
 #include "doctest/doctest.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kSecond = 1000 * kMs;
 
-// What became of requests in a part of a history.
+// The results of requests in a part of a history.
 struct Part {
   uint64_t kept = 0;
   uint64_t late = 0;
@@ -84,8 +84,8 @@ Machine Nearly(double first_ms, double last_ms, int64_t max_rows, int64_t latenc
           .latency_ns = latency_ns};
 }
 
-// A deviation that gives a mean of twice the usual, and a mean deviation of nearly that: 19 ms, and
-// a high one of 69, where usual are 9.5.
+// A deviation that doubles the mean, with a mean deviation of nearly as much: 19 ms instead of 9.5,
+// and high ones of 69.
 constexpr double kWild = 1.16;
 
 TEST_CASE("executions of which many take longer than the objective are no reason to refuse all") {

@@ -95,7 +95,7 @@ TEST_CASE("answers are kept or late, on any thread, and what they cost is learne
   TestModel model(runtime, backend, {.flags = 0, .objective = &objective});
   bool inline_once = false;
   uint64_t count = 0;
-  // One that took long, on a busy machine, sends the next ones to the instance's thread.
+  // After a slow one, on a busy machine, the next ones go to the instance's thread.
   for (; count < 20 || (!inline_once && count < 20'000); ++count) {
     TestRequest request(model);
     REQUIRE(request.SubmitAndWait() == NRD_OK);

@@ -1,5 +1,5 @@
-// The heap refuses everything while requests are on their way: they are answered all the same, and
-// no counter, record or buffer is lost. (The pool has its own memory; lifecycle_test empties that.)
+// The heap refuses everything while requests are under way: they are answered nevertheless, and no
+// counter, record or buffer is lost. (The pool has its own memory; lifecycle_test empties that.)
 #include <algorithm>
 #include <optional>
 #include <thread>
@@ -10,8 +10,8 @@
 namespace nereid::test {
 namespace {
 
-// Everything that can happen to a request, without a heap; returns what each was told. The first is
-// held at the gate while the third is cancelled and the fourth runs out of time.
+// Takes requests through all their possible ends, without a heap; returns each one's status. The
+// first is held at the gate while the third is cancelled and the fourth runs out of time.
 std::vector<int32_t> RunAll(TestModel& model, Gate& gate, const FunctionBackend& backend,
                             std::vector<TestRequest>& requests) {
   std::vector<int32_t> codes(requests.size());
@@ -171,7 +171,7 @@ TEST_CASE("without a heap a request that is answered before its batch keeps that
   CHECK(request.Wait() == NRD_RESOURCE_EXHAUSTED);
 }
 
-// What the request is told without a heap.
+// Submits without a heap; returns the status.
 int32_t SubmitWithoutHeap(TestRequest& request) {
   const EmptyHeap empty_heap;
   return request.SubmitAndWait();
@@ -240,7 +240,7 @@ TEST_CASE("without a heap an objective's model executes what it has no costs of,
       }
     }
     CHECK(std::all_of(codes, codes + 3, [](int32_t code) { return code == NRD_OK; }));
-    // What could not be learned then is learned later.
+    // Measurements that were lost are made up for later.
     TestRequest later(model);
     CHECK(later.SubmitAndWait() == NRD_OK);
     uint32_t count = 0;
@@ -260,7 +260,7 @@ TEST_CASE("without a heap an ensemble that has run before runs again, inline and
     TestRequest request(outer, 1, 1);
     const auto input = static_cast<int32_t*>(request->inputs[0].data);
     for (int32_t i = 0; i < 3; ++i) {
-      // A record's first use makes what it keeps, and those of its steps.
+      // A record's first use allocates the memory that it keeps, as do the records of its steps.
       const bool first = i == 0;
       input[0] = i;
       CHECK(SubmitWithoutHeap(request) == (first ? NRD_RESOURCE_EXHAUSTED : NRD_OK));

@@ -1,4 +1,4 @@
-// The functions that keep the pool's memory in place: what they are offered, and when.
+// Tests the functions that lock the pool's pages: their arguments and the times of their calls.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t kPage = PageAllocator::kPageBytes;
 
-// Remembers what it holds, and can refuse to take more.
+// Records the locked memory, and can refuse more.
 struct PageKeeper {
   static int32_t Lock(void* context, void* memory, uint64_t byte_size) {
     auto* self = static_cast<PageKeeper*>(context);
@@ -23,7 +23,7 @@ struct PageKeeper {
       return 1;
     }
     CHECK(self->held.emplace(memory, byte_size).second);
-    // Who locks pages may use all of them.
+    // The function may use all pages that it locks.
     static_cast<volatile uint8_t*>(memory)[byte_size - 1] = 1;
     return 0;
   }
@@ -104,7 +104,7 @@ TEST_CASE("page lock: memory that cannot be locked is used all the same") {
     CHECK(keeper.held.size() == 1);
     CHECK(pool.Stats().locked_bytes < pool.Stats().reserved_bytes);
   }
-  CHECK(keeper.held.empty());  // and what was refused was not unlocked
+  CHECK(keeper.held.empty());  // refused memory was not unlocked
 }
 
 TEST_CASE("page lock: there is one, with both functions") {

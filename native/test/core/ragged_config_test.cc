@@ -1,5 +1,5 @@
-// What a configuration of ragged inputs, hidden tensors, batch inputs and batch outputs must not
-// be.
+// Tests that wrong configurations of ragged inputs, hidden tensors, batch inputs and batch outputs
+// are refused.
 #include <functional>
 
 #include "test/core/ragged_fixture.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Change = std::function<void(RaggedOptions&)>;
 
-// Loads what `change` made of good options; the message must hold `text`.
+// Loads good options after `change`; the message must contain `text`.
 void CheckRefused(const RaggedSettings& settings, std::string_view text, const Change& change) {
   TestRuntime runtime;
   FunctionBackend backend;

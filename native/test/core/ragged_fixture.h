@@ -1,5 +1,5 @@
-// What the tests of ragged batches share: a model with one ragged input, what its backend saw, and
-// what it should have seen.
+// Shared parts of the tests of ragged batches: a model with one ragged input, the inputs that its
+// backend saw, and the expected ones.
 #ifndef NEREID_TEST_CORE_RAGGED_FIXTURE_H_
 #define NEREID_TEST_CORE_RAGGED_FIXTURE_H_
 
@@ -15,7 +15,7 @@ namespace nereid::test {
 
 using Dims = std::vector<int64_t>;
 
-// A hidden input that says something of input 0.
+// A hidden input that describes input 0.
 struct Combined {
   int32_t kind = NRD_COMBINE_ELEMENT_COUNT;
   int32_t datatype = NRD_TYPE_INT32;
@@ -40,7 +40,7 @@ struct RaggedOptions {
   RaggedOptions(const RaggedOptions&) = delete;
   RaggedOptions& operator=(const RaggedOptions&) = delete;
 
-  // Says what is wrong; "" when it could be loaded.
+  // The message of loading; "" if it succeeds.
   std::string Refused(TestRuntime& runtime);
 
   nrd_backend table;
@@ -71,7 +71,7 @@ struct Seen {
 };
 Seen See(const nrd_tensor& tensor);
 
-// The inputs of each batch that was executed, and whose requests they were of, by their tags.
+// The inputs of an executed batch, and its requests' tags.
 struct RaggedBatch {
   int64_t rows = 0;
   std::vector<uint64_t> tags;
@@ -79,7 +79,7 @@ struct RaggedBatch {
   std::vector<Seen> inputs;
 };
 
-// Notes what comes, and answers with the two inputs of the requests.
+// Records each batch, and answers with the two inputs of its requests.
 class RecordingBackend {
  public:
   RecordingBackend();

@@ -87,7 +87,7 @@ std::vector<int64_t> Elements(const Seen& seen) {
   return {values.begin(), values.end()};
 }
 
-// `tags` are positions in `all`.
+// Checks a batch; its tags are positions in `all`.
 void CheckBatch(const RaggedBatch& batch, const RaggedSettings& settings,
                 const std::vector<RaggedRequest>& all) {
   std::vector<const RaggedRequest*> requests;
@@ -140,8 +140,7 @@ Dims RandomShape(Random& random, const Dims& dims) {
   return shape;
 }
 
-// Some requests, a few of which are cancelled while they wait; every batch and every answer is
-// what it should be.
+// Sends requests, some of which are cancelled while they wait, and checks every batch and answer.
 void RunRound(Random& random) {
   const RaggedSettings settings = RandomSettings(random);
   TestRuntime runtime;
@@ -194,10 +193,9 @@ TEST_CASE("ragged: random batches hold what a plain reference says") {
   }
 }
 
-// ---- Batch outputs
-// --------------------------------------------------------------------------------
+// ---- Batch outputs ----------------------------------------------------------------------------
 
-// Answers with OUT in one dimension, with `more` elements than VALUES has.
+// Answers with OUT in one dimension, with `more` more elements than VALUES.
 int32_t AnswerWith(nrd_batch* batch, int64_t more, nrd_error* error) {
   const int64_t elements = batch->inputs[0].shape[0] + more;
   void* data = nullptr;

@@ -1,4 +1,4 @@
-// Ragged inputs, and what the core tells a backend of them.
+// Tests ragged inputs, and the core's descriptions of them for a backend.
 #include <numeric>
 
 #include "test/core/ragged_fixture.h"

@@ -1,4 +1,4 @@
-// The rate limiter alone: whose turn it is, and that nobody gets more than there is.
+// Tests the rate limiter alone: the order of turns, and that no holder gets more than there is.
 #include "core/schedule/rate_limiter.h"
 
 #include <algorithm>
@@ -295,7 +295,7 @@ class Play {
     Check();
   }
 
-  // Everybody gets a turn as long as those that execute end.
+  // Checks that every holder gets a turn as long as executions end.
   void CheckNobodyStarves() {
     for (const auto& waiting : players_) {
       limiter_.AcquireOrWait(waiting->holder);
@@ -346,7 +346,7 @@ class Play {
     REQUIRE_FALSE((first && anybody_waits));  // somebody is always served
     for (const RateLimiter::Resource& resource : limiter_.resources()) {
       REQUIRE(resource.held == held[resource.name]);
-      // A total falls below what is held only where it depends on who is there.
+      // A total can fall below the held amount only if it depends on the present holders.
       if (resource.held > resource.total) {
         REQUIRE(resource.free() == 0);
         REQUIRE(resource.total == resource.wanted);

@@ -10,8 +10,7 @@
 namespace nereid::test {
 namespace {
 
-// Keeps what it is told, in order: the first element of each response, -1 for a response that is to
-// come.
+// Records its calls, in order: the first element of each response, -1 for an announced response.
 struct Receiver {
   nrd_receiver table{.context = this, .complete = Complete, .respond = Respond};
   std::mutex mutex;

@@ -397,7 +397,7 @@ TEST_CASE("random reshapes: elements keep their number and order, alone and in b
       requests.emplace_back(model, settings.datatype,
                             Filled(settings.input_dims, outline, rows.back()), sent.back());
       REQUIRE_MESSAGE(requests.back().Submit() == NRD_PENDING, requests.back().message());
-      gate.WaitForEntered(1);  // the first runs alone, the others wait and batch
+      gate.WaitForEntered(1);  // the first runs alone, the others wait and form a batch
     }
     gate.Open();
     for (size_t i = 0; i < requests.size(); ++i) {

@@ -76,7 +76,7 @@ nrd_cache_stats StatsOf(const ResponseCache& cache) {
   return stats;
 }
 
-// Asks for `input`; on a miss stores `answer`. Returns what came out of the cache, or "".
+// Looks `input` up; on a miss stores `answer`. Returns the cache's answer, or "".
 std::string Ask(ResponseCache& cache, BufferPool& pool, const std::string& input,
                 const std::string& answer) {
   Record record(input);
@@ -127,8 +127,8 @@ TEST_CASE("cache: the key covers everything that can change the answer") {
     }
   }
 
-  // What does not change the answer: asking for all outputs by name, what an absent input's record
-  // still says, and everything else in the request.
+  // Things that do not change the key: naming all outputs, old values in an absent input's record,
+  // and the rest of the request.
   CHECK(same == key_with([](Record* r) {
           r->outputs[0].flags = r->outputs[1].flags = NRD_TENSOR_SELECTED;
         }));

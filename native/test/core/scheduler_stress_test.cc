@@ -20,7 +20,7 @@ constexpr uint32_t kMaxFollowUps = 3;
 
 struct Stress;
 
-// A record on its way. Whoever holds a reference keeps it from being released: the core until the
+// A record on its way. Holders of a reference keep it from being released: the core until the
 // answer, and a canceller while it cancels.
 struct Flight {
   Stress* stress = nullptr;
@@ -33,7 +33,7 @@ struct Flight {
 };
 
 struct Stress {
-  std::shared_mutex models_mutex;  // a model may not be released while it is asked for a record
+  std::shared_mutex models_mutex;  // no model may be released while a record is acquired
   std::array<std::unique_ptr<TestModel>, kModels> models;
   std::array<std::atomic<uint64_t>, kModels> submitted{};
   std::array<std::atomic<uint64_t>, kModels> succeeded{};
@@ -212,9 +212,9 @@ void RunClient(Stress& stress, int client, int round) {
   }
 }
 
-// Returns what happened, so that the test can see that everything did.
+// Returns the counts, so that the test can check that everything happened.
 nrd_model_stats CheckCounts(Stress& stress, TestModel& model, size_t index) {
-  // The last answer is given before the scheduler has counted it as such.
+  // The last answer is delivered before the scheduler has counted it.
   nrd_error error{};
   CHECK(nrd_model_drain(model.get(), In(10'000), &error) == NRD_OK);
   const nrd_model_stats stats = model.stats();

@@ -179,7 +179,7 @@ int32_t SequenceModel::Execute(nrd_batch* batch, nrd_error* error) {
   return NRD_OK;
 }
 
-// The new state is written last: it may lie over the old one.
+// The new state is written last, since it may overwrite the old one.
 int32_t SequenceModel::ExecuteByState(nrd_batch* batch, nrd_error* error) {
   int32_t* const out = MakeOutput(batch, 0, error);
   int32_t* const kept = MakeOutput(batch, 1, error);

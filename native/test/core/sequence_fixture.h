@@ -1,5 +1,5 @@
-// What the tests of sequences share: models that add up what a sequence sends, by controls or by
-// state, and requests with a place in a sequence.
+// Shared parts of the tests of sequences: models that sum a sequence's inputs, by controls or by
+// state, and requests of a sequence.
 #ifndef NEREID_TEST_CORE_SEQUENCE_FIXTURE_H_
 #define NEREID_TEST_CORE_SEQUENCE_FIXTURE_H_
 
@@ -32,7 +32,7 @@ struct SequenceSettings {
   bool with_state = false;  // in place of controls
   uint32_t state_flags = 0;
   int32_t initial_state = 0;
-  bool own_states = false;  // they lie in memory of the backend's own
+  bool own_states = false;  // states are in the backend's own memory
 };
 
 // One batch, as the backend saw it.
@@ -41,8 +41,8 @@ struct SeenBatch {
   std::vector<std::string> ids;
 };
 
-// Adds up an int32 for each sequence: by row and START where sequences have slots, by id where they
-// do not, or in a state of the core's. Each answer is the sum so far.
+// Sums int32 inputs for each sequence: by row and START in slots, by id without slots, or in a
+// state that the core keeps. Each answer is the sum so far.
 class SequenceModel {
  public:
   SequenceModel(TestRuntime& runtime, const SequenceSettings& settings);
@@ -51,11 +51,11 @@ class SequenceModel {
   TestModel& model() { return *model_; }
   nrd_sequence_stats stats();
   std::vector<SeenBatch> seen();
-  // How many states the backend has in memory of its own, and at most had.
+  // Number of states in the backend's own memory; the most it had at once.
   size_t states_left();
   size_t most_states();
 
-  // Where executions wait while it is closed; open at first.
+  // Executions wait here while the gate is closed; it is open at first.
   Gate gate;
   // Fails the executions of rows that bring this value.
   static constexpr int32_t kPoison = -999;
@@ -71,7 +71,7 @@ class SequenceModel {
   const SequenceSettings settings_;
   FunctionBackend backend_;
   std::mutex mutex_;
-  // What lies where on a device of which the processor sees nothing: these are no real addresses.
+  // Contents of a pretended device by address; the addresses are not real.
   std::map<uintptr_t, int32_t> device_;
   uintptr_t next_address_ = 64;
   size_t most_states_ = 0;

@@ -1,5 +1,4 @@
-// States whose size changes from one request to the next: what a sequence sent, one behind the
-// other.
+// Tests of states whose size grows: each request appends its input to the sequence's state.
 #include <algorithm>
 #include <numeric>
 #include <random>
@@ -9,8 +8,8 @@
 namespace nereid::test {
 namespace {
 
-// Appends the input of each row to its state; the answer is how many there are. Rows of a batch
-// have states of one shape.
+// Appends the input of each row to its state; the answer is the length. Rows of a batch have states
+// of one shape.
 int32_t Append(nrd_batch* batch, nrd_error* error) {
   const nrd_tensor& before = batch->inputs[1];
   const int64_t rows = batch->inputs[0].shape[0];

@@ -1,4 +1,4 @@
-// The queue of sequences alone, with made-up times: which instance it wakes.
+// Tests of the sequence queue alone, with made-up times: which instance it wakes.
 #include "core/sequence/sequence_queue.h"
 
 #include <array>

@@ -1,4 +1,4 @@
-// What sequences keep from one request to the next, and requests that are executed again.
+// Tests of sequence states kept between requests, and of requests that are executed again.
 #include <algorithm>
 #include <random>
 #include <thread>

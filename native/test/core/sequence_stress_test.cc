@@ -1,5 +1,5 @@
-// Sequences from many threads at once, over real instances: every sum is right, whatever else
-// happens. The fixtures check that no buffer, record or model is left.
+// Sequences from many threads over real instances: every sum is right in spite of cancels and
+// failures. The fixtures check that no buffer, record or model is left.
 #include <atomic>
 #include <random>
 #include <thread>
@@ -66,7 +66,7 @@ void Converse(SequenceModel& model, uint64_t client, Outcome& outcome) {
       }
     }
     wait_for(requests.size());
-    if (gives_up) {  // else it would keep its slot until it has been idle for long enough
+    if (gives_up) {  // otherwise the sequence would keep its slot until it times out
       SequenceRequest last(model, id, 7, kStart | kEnd);
       outcome.wrong += last.SubmitAndWait() != NRD_OK || last.output()[0] != 7;
     }

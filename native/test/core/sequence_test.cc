@@ -1,4 +1,4 @@
-// Which request of which sequence is executed where and when, over the C ABI.
+// Tests of sequences over the C ABI: which instance executes a request, and when.
 #include "test/core/sequence_fixture.h"
 
 namespace nereid::test {
@@ -133,7 +133,7 @@ TEST_CASE("a sequence that is idle for too long ends, and the backlog moves on")
   CHECK(SequenceRequest(model, 1, 1, kStart).Sum() == 1);
   SequenceRequest waiting(model, 2, 2, kStart | kEnd);
   CHECK(waiting.Submit() == NRD_PENDING);
-  CHECK(waiting.Wait() == NRD_OK);  // ended by nothing but the time
+  CHECK(waiting.Wait() == NRD_OK);  // only the idle timeout ends it
   CHECK(model.stats().idle_ended == 1);
   SequenceRequest late(model, 1, 1);
   CheckRefused(late, NRD_INVALID_ARGUMENT, "START flag");
@@ -228,7 +228,7 @@ TEST_CASE("a request whose time is up takes those that wait in its sequence alon
   model.gate.WaitForEntered(1);
   CHECK(behind.get() != nullptr);
   const int32_t submitted = late.Submit();
-  if (submitted == NRD_PENDING) {  // else the machine was too slow for the deadline
+  if (submitted == NRD_PENDING) {  // otherwise the machine was too slow for the deadline
     CHECK(behind.Submit() == NRD_PENDING);
     CHECK(late.Wait() == NRD_DEADLINE_EXCEEDED);
     CHECK(behind.Wait() == NRD_CANCELLED);

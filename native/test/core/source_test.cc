@@ -1,4 +1,4 @@
-// Models that are opened before it is known how they are served.
+// Tests of models that are opened before their configuration is known.
 #include <string>
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace {
 
 std::string Text(const nrd_error& error) { return {error.message, error.message_size}; }
 
-// Has one input, one output, and opinions about how it is served.
+// A backend with one input and one output that proposes a configuration.
 struct SourceBackend : FunctionBackend {
   SourceBackend() : FunctionBackend{.run = CopyInputs} {}
 

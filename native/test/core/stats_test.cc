@@ -140,7 +140,7 @@ TEST_CASE("statistics: batch sizes ascend, dense and sparse ones, over all insta
   CHECK(batches[3].batch_size == 4000);
   CHECK(Is(batches[3].compute_output, 2, 33));
 
-  // Fewer places than batch sizes: the count tells, the rest is left alone.
+  // Fewer places than batch sizes: the count tells, the other places stay unchanged.
   nrd_batch_stats two[3] = {};
   CHECK(stats.ReadBatchStats(two, 2) == 4);
   CHECK(two[1].batch_size == 1024);

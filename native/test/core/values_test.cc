@@ -1,4 +1,4 @@
-// Values that travel with requests to their backends, and with responses back.
+// Tests of values that requests carry to backends and responses carry back.
 #include <string>
 #include <vector>
 
@@ -162,7 +162,7 @@ TEST_CASE("the response cache tells values of requests apart, and keeps none of 
   CHECK(hits(nullptr) == 1);
 }
 
-// Says what it got and adds its own name.
+// Copies the values that it gets into `seen` and adds its own name.
 FunctionBackend Saying(const char* name, Texts* seen) {
   return FunctionBackend{.run = [name, seen](nrd_batch* batch, nrd_error* error) {
     const nrd_request& request = *batch->requests[0];

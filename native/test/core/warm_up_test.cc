@@ -1,4 +1,4 @@
-// nrd_request_warm_up: what a first request pays for is paid before it comes.
+// Tests of nrd_request_warm_up: costs of a first request are paid before it comes.
 #include <pthread.h>
 
 #include <mutex>

@@ -1,4 +1,4 @@
-/* What the tests know of the library `divisions`. */
+/* Declarations of the test library `divisions`. */
 #ifndef NEREID_TEST_DIVISIONS_H_
 #define NEREID_TEST_DIVISIONS_H_
 
@@ -10,8 +10,8 @@ struct DivisionState {
   int32_t marker; /* 7 once the division is behind */
 };
 
-/* Divides by zero with the form of this number; returns the operand's size, 0: there is no such
- * form. */
+/* Divides by zero with instruction form `form`; returns the operand's size, or 0 if there is no
+ * such form. */
 typedef int (*DivideFn)(int form, struct DivisionState* state);
 
 #endif /* NEREID_TEST_DIVISIONS_H_ */

@@ -1,5 +1,5 @@
-// Any bytes as what the child of an isolated model answers to a batch: records in the ring, and
-// texts and tensors in the memory that both share. The core takes them as it takes any child's.
+// Fuzzes the answers of an isolated model's child: records in the ring, and texts and tensors in
+// the shared memory. The core handles them as it handles any child's.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <unistd.h>
 
@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kAreaBytes = 4096;
 constexpr uint8_t kMostRecords = 16;
 
-// The child is the fuzzer. Used by one thread at a time.
+// A child process played by the fuzzer. Used by one thread at a time.
 class Child {
  public:
   Child() {
@@ -29,7 +29,7 @@ class Child {
     REQUIRE(SharedChannel::Map(dup(channel_->descriptor()), kAreaBytes, &own_).ok());
   }
 
-  // Answers with so many records, and with what follows them in its memory.
+  // Answers with `count` records, followed by `bytes` in the child's memory.
   void Answer(size_t count, std::string_view bytes) {
     ChannelControl& control = *own_->control();
     control.to_parent.read.store(0);
@@ -47,7 +47,8 @@ class Child {
     bytes.copy(control.message, sizeof(control.message));
   }
 
-  // Takes the answer as IsolatedInstance does, which kills the child where this is NRD_UNAVAILABLE.
+  // Handles the answer as IsolatedInstance does; IsolatedInstance kills the child on
+  // NRD_UNAVAILABLE.
   Status Execute(nrd_batch* batch) {
     ChannelControl& control = *channel_->control();
     RingReader from(&control.to_parent);
@@ -79,7 +80,7 @@ class Child {
   nrd_error error_{};
 };
 
-// A model, and one that is decoupled, whose instances are that child.
+// A plain and a decoupled model whose instances are that child.
 struct Server {
   Child child;
   FunctionBackend backend{.run = [this](nrd_batch* batch, nrd_error* error) {

@@ -1,6 +1,6 @@
-// Any bytes as what the core reads of others: the first one says which parser gets the rest. A
-// client's BYTES and shapes, a child's description of its model, the messages that an isolated
-// model and its child send each other, and the file of a plug-in.
+// Fuzzes the parsers of foreign bytes; the first byte chooses the parser. They read a client's
+// BYTES and shapes, a child's description of its model, messages between an isolated model and its
+// child, and plug-in files.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ void Expect(bool holds) {
   }
 }
 
-// A tensor of BYTES is whole exactly when its elements end where it ends.
+// A BYTES tensor is whole exactly when its elements end at its end.
 void ReadStrings(std::string_view body) {
   MessageReader reader(body);
   const uint64_t count = reader.Get<uint16_t>();
@@ -34,7 +34,7 @@ void ReadStrings(std::string_view body) {
          (ends && skipped == data.size()));
 }
 
-// The products are those of arithmetic without bounds.
+// The products equal those of unbounded arithmetic.
 void ReadShape(std::string_view body) {
   MessageReader reader(body);
   const auto datatype = reader.Get<int32_t>();
@@ -71,7 +71,7 @@ void ReadDescription(std::string_view body) {
   }
 }
 
-// A message that was read is, written and read again, the same.
+// A message that was read is the same after it is written and read again.
 void ReadModel(std::string_view body) {
   ReadOptions first;
   if (!first.Read(body).ok()) {

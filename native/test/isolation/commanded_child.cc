@@ -35,7 +35,8 @@ struct Mapping {
   size_t size;
 };
 
-// Shared memory that this process can write, as an enemy finds it. The control comes first.
+// Shared memory that this process can write, as an attacker finds it; the control block comes
+// first.
 std::vector<Mapping> WritableChannels() {
   std::vector<Mapping> found;
   std::ifstream maps("/proc/self/maps");
@@ -141,7 +142,7 @@ int OverflowStack(int depth) {
   Sleep();
 }
 
-// The processors of a thread that a backend starts, as its libraries start theirs.
+// The processors of a thread started by a backend, as its libraries start theirs.
 std::string Processors() {
   std::string found;
   std::thread([&found] {
@@ -154,7 +155,8 @@ std::string Processors() {
   return found;
 }
 
-// Ways to the process that started this one, for an enemy. None of them changes it.
+// Ways to the parent process, as an attacker would look for them. The function changes nothing
+// there.
 std::string WaysToParent() {
   std::string ways;
   const pid_t parent = getppid();
@@ -235,7 +237,7 @@ Status ObeyRows(const nrd_tensor& input) {
   return Status();
 }
 
-// Executes the batch as a whole, or each of its requests where they came.
+// Executes the batch as a whole, or request by request where inputs are separate.
 Status Execute(nrd_batch* batch) {
   const bool whole = batch->request_count == 0;
   for (uint32_t i = 0; i < std::max(batch->request_count, 1U); ++i) {
@@ -254,7 +256,7 @@ Status Execute(nrd_batch* batch) {
   return Status();
 }
 
-// A parameter says what happens as long as its value is a file.
+// A parameter chooses a misbehaviour, which lasts while the file named by its value exists.
 int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** model_out,
                   nrd_error* error_out) {
   for (uint64_t i = 0; i < options->parameter_count; ++i) {

@@ -1,4 +1,4 @@
-// The first two elements of a request tell the backend of a commanded child what to do.
+// Commands for the backend of a commanded child: the first two elements of a request.
 #ifndef NEREID_TEST_ISOLATION_COMMANDS_H_
 #define NEREID_TEST_ISOLATION_COMMANDS_H_
 
@@ -13,17 +13,17 @@ enum class Command : int32_t {
   kExit,  // argument: the status
   kKill,  // SIGKILL, as for lack of memory
   kOverflowStack,
-  kEatMemory,   // until there is none
-  kWriteInput,  // which is not its own
+  kEatMemory,   // until none is left
+  kWriteInput,  // an input is not the child's to write
   kHang,
-  kCloseAll,        // its descriptors, then it hangs
-  kFork,            // something that writes into shared memory, then it dies
-  kSayAndDie,       // lines on standard error
-  kFail,            // with a status
-  kScribble,        // argument: seed; over all shared memory it may write, while it answers
+  kCloseAll,        // closes its descriptors, then hangs
+  kFork,            // forks a process that writes into shared memory, then dies
+  kSayAndDie,       // writes lines on standard error, then dies
+  kFail,            // fails with the given status
+  kScribble,        // argument: seed; writes over all writable shared memory while it answers
   kWildRecords,     // argument: seed; records that are almost right
-  kTellProcessors,  // that it may run on, as a failure
-  kReachParent,     // tells the ways that it found, in the same way
+  kTellProcessors,  // fails with a text that names the processors it may run on
+  kReachParent,     // fails with a text that names the ways it found to the parent
   kCount
 };
 

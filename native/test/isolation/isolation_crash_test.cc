@@ -1,4 +1,4 @@
-// Processes of isolated models die in each way that there is, while other models serve.
+// Processes of isolated models die in every possible way while other models serve.
 #include <atomic>
 #include <cstdlib>
 #include <string>
@@ -16,7 +16,7 @@ int Rounds() {
   return wanted == nullptr ? 4 : std::atoi(wanted);
 }
 
-// Sanitizers take more address space than any limit leaves.
+// Sanitizers need more address space than any limit allows.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr char kMemoryMb[] = "0";
 constexpr bool kHasLimit = false;
@@ -25,7 +25,7 @@ constexpr char kMemoryMb[] = "256";
 constexpr bool kHasLimit = true;
 #endif
 
-// A client that sends one request after another, and knows each answer.
+// A client that sends requests one after another and checks each answer.
 class Neighbour {
  public:
   explicit Neighbour(TestModel& model)
@@ -82,9 +82,8 @@ void LetDieInAnyWay(const std::string& backend) {
         if (command < Command::kFail) {
           CHECK(code == NRD_UNAVAILABLE);
         }
-        // An answer that the child writes over may be lost, refused or changed, and the next
-        // request may find a process that is about to be killed for it, or that tells more than was
-        // asked.
+        // An answer that the child overwrites may be lost, refused or changed; the next request may
+        // meet a process that is about to be killed, or one that reports too much.
         TestRequest next(victim, 1, -7);
         int32_t after = next.SubmitAndWait();
         for (int tries = 0; command > Command::kFail && after != NRD_OK && tries < 3; ++tries) {

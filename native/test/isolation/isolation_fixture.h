@@ -1,4 +1,4 @@
-// The tests of isolated models share these.
+// Fixtures of the tests of isolated models.
 #ifndef NEREID_TEST_ISOLATION_FIXTURE_H_
 #define NEREID_TEST_ISOLATION_FIXTURE_H_
 
@@ -13,7 +13,7 @@ namespace nereid::test {
 
 struct IsolationSettings {
   ModelSettings model = {};
-  // "triton": the child's backend answers each request by itself.
+  // "triton": the child's backend answers requests one by one.
   std::string backend = "identity";
   std::string child = NEREID_COMMANDED_CHILD_PATH;
   std::vector<std::pair<std::string, std::string>> parameters = {};
@@ -21,7 +21,7 @@ struct IsolationSettings {
 
 Status LoadIsolated(TestRuntime& runtime, const IsolationSettings& settings, nrd_model** model_out);
 
-// Loads it, or fails the test.
+// Loads the model, or fails the test.
 nrd_model* Isolated(TestRuntime& runtime, const IsolationSettings& settings = {});
 
 nrd_isolation_stats IsolationStats(TestModel& model);
@@ -34,7 +34,7 @@ class CommandRequest : public TestRequest {
   CommandRequest(TestModel& model, Command command, int32_t argument = 0);
 };
 
-// Things of this process that a leak would add to.
+// Descriptors, threads and children of this process that a leak would add to.
 struct Belongings {
   size_t descriptors = 0;
   size_t threads = 0;

@@ -1,4 +1,4 @@
-// A model in a process of its own: what it answers, how it ends, and who notices.
+// Tests of a model in its own process: its answers, the ways it ends, and who is told.
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -19,7 +19,7 @@ bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// A file that is there as long as it lives.
+// A file that exists as long as the object.
 class Marker {
  public:
   Marker() { std::ofstream(path_).put('x'); }
@@ -212,14 +212,14 @@ TEST_CASE("a model that cannot be opened says why") {
 
 TEST_CASE("a process ends with its model, and leaves nothing") {
   TestRuntime runtime;
-  TestModel(Isolated(runtime)).Release();  // what is made once is made
+  TestModel(Isolated(runtime)).Release();  // creates everything that is created only once
   const Belongings before = CountBelongings();
   for (int i = 0; i < 5; ++i) {
     TestModel model(Isolated(runtime, {.model = {.instance_count = 3}}));
     const int32_t process = IsolationStats(model).process;
     CHECK(TestRequest(model, 1, -1).SubmitAndWait() == NRD_OK);
     if (i % 2 == 1) {
-      kill(process, SIGSTOP);  // it does not hear that it is to end
+      kill(process, SIGSTOP);  // a stopped process ignores the request to end
     }
     model.Release();
     CHECK_FALSE(IsAlive(process));
@@ -283,7 +283,7 @@ TEST_CASE("models of a group share a process, and its end") {
   CHECK(IsolationStats(alone).restarts == 0);
 }
 
-// The failure that a command ends in.
+// Sends `command` and returns the text of the failure.
 std::string Told(TestModel& model, Command command) {
   CommandRequest request(model, command);
   CHECK(request.SubmitAndWait() == NRD_NOT_FOUND);
@@ -310,7 +310,7 @@ TEST_CASE("a process moves files between directories") {
   CHECK(std::filesystem::remove_all(directory) == 2);
 }
 
-// The processors of this process, and the first that is not among them.
+// The processors of this process, and the first processor that it may not use.
 struct Processors {
   std::vector<std::string> own;
   std::string foreign;
@@ -346,7 +346,7 @@ TEST_CASE("a process runs on the processors that its model names, and so does th
     TestModel free(Isolated(runtime, {.parameters = {{"isolation_cpus", list}}}));
     CHECK(Told(free, Command::kTellProcessors) == all);
   }
-  // The model that starts the process of a group says it.
+  // The model that starts a group's process reports it.
   TestModel starts(
       Isolated(runtime, {.model = {.name = "first"},
                          .parameters = {{"isolation.group", "cpus"}, {"isolation_cpus", last}}}));

@@ -1,4 +1,4 @@
-// Records of a child, as an enemy would write them.
+// Tests of a child's records, as an attacker would write them.
 #include "isolation/ring.h"
 
 #include <cstring>

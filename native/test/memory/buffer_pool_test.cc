@@ -22,7 +22,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// What the pool asks for, and refusals on demand.
+// An allocator for the pool that refuses on demand.
 struct FaultyAllocator {
   static void* Allocate(void* context, uint64_t byte_size) {
     auto* self = static_cast<FaultyAllocator*>(context);
@@ -77,7 +77,7 @@ std::vector<uint64_t> InterestingSizes() {
   return {sizes.begin(), sizes.end()};
 }
 
-// Fills a buffer with a pattern of its owner's, and says later whether it is still there.
+// Fills a buffer with a pattern of its owner and later checks that it is unchanged.
 class Stamp {
  public:
   Stamp(void* buffer, uint64_t byte_size, uint64_t owner)
@@ -165,7 +165,7 @@ TEST_CASE("a buffer lives until its last reference goes") {
   CHECK(pool.live_buffers() == 0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // which is told that freed buffers are nobody's
+#if !defined(__SANITIZE_ADDRESS__)  // AddressSanitizer is told that freed buffers have no owner
 TEST_CASE("a freed buffer can still be read and keeps its content") {
   BufferPool pool(Anonymous(0));
   for (const uint64_t byte_size : {uint64_t{100}, 3 * kMiB}) {
@@ -275,7 +275,7 @@ TEST_CASE("a failing allocator refuses requests and breaks nothing") {
 
 TEST_CASE("threads that come and go, and release what others allocated") {
   FaultyAllocator memory;
-  // So small that refusals and flushed caches are part of it.
+  // A pool so small that refusals and flushed caches occur.
   BufferPool pool(memory.Options(6 * kMiB, 6 * kMiB));
   std::atomic<uint64_t> damaged{0};
   std::atomic<uint64_t> succeeded{0};
@@ -338,7 +338,7 @@ TEST_CASE("threads that come and go, and release what others allocated") {
   CHECK(stats.allocations == succeeded);
   CHECK(stats.high_water_bytes <= stats.reserved_bytes);
   CHECK(stats.reserved_bytes <= 6 * kMiB);
-  // Nothing is lost in caches: one buffer can have it all.
+  // Caches keep nothing back: one buffer can have all the memory.
   BufferPool::Release(MustAllocate(pool, 6 * kMiB - kHeaderBytes));
 }
 

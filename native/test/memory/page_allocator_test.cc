@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kPage = PageAllocator::kPageBytes;
 
-// Counts what it gave, and can be told to have no more.
+// Counts the memory that it gave, and can refuse more.
 struct CountingAllocator {
   static void* Allocate(void* context, uint64_t byte_size) {
     auto* self = static_cast<CountingAllocator*>(context);
@@ -52,7 +52,7 @@ TEST_CASE("pages: neighbours join and are cut again") {
   CHECK(pages.Allocate(1) == nullptr);
   CHECK_FALSE(pages.allocator_failed());
 
-  // Both sides of a run join it, in whatever order they become free.
+  // Free neighbours on both sides join a run, in any order of freeing.
   pages.Free(first);
   pages.Free(third);
   CHECK(pages.Allocate(4) == nullptr);

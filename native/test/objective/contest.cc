@@ -16,7 +16,7 @@ double Ratio(uint64_t ours, uint64_t theirs) {
 
 double LateShare(const Result& result) { return Ratio(result.late, result.kept + result.late); }
 
-// The worst of what was found, and where.
+// The worst value that was found, and its place.
 class Worst {
  public:
   explicit Worst(double sign) : sign_(sign) {}
@@ -72,7 +72,7 @@ double FeasibleLoad(const Machine& machine, size_t requests, uint64_t seed) {
   return share * machine.Capacity();
 }
 
-// Every load begins with nothing known, and lasts long enough for that not to be all.
+// Every load begins without measurements, and lasts long enough for learning to be a small part.
 std::vector<Load> Loads(const Machine& machine, double feasible, size_t least, uint64_t seed) {
   const double latency = static_cast<double>(machine.latency_ns) / 1e9;
   const size_t requests = std::max(least, static_cast<size_t>(kLatencies * latency * feasible));
@@ -138,7 +138,7 @@ std::vector<Bar> Bars(const std::vector<Contest>& contests) {
     }
     changing.Look(Ratio(ours.kept, plain), contest.load);
     timeouts.Look(Ratio(ours.kept, timed), contest.load);
-    // Where nobody can keep a tenth more, who comes close to that has done what can be done.
+    // Where no policy can keep 10 % more, a policy close to the bound passes.
     const double possible = Ratio(contest.most, timed);
     room.Look(Ratio(ours.kept, timed) / std::min(1.1, 0.95 * possible), contest.load);
     oracle.Look(Ratio(ours.kept, contest.most), contest.load);

@@ -1,4 +1,4 @@
-// All policies under one load, and what is asked of the one that has an objective.
+// Contests: all policies under one load, and the requirements for the one that has an objective.
 #ifndef NEREID_TEST_OBJECTIVE_CONTEST_H_
 #define NEREID_TEST_OBJECTIVE_CONTEST_H_
 
@@ -20,14 +20,14 @@ struct Contest {
   std::string load;
   bool changes = false;
   bool has_bars = true;
-  double times = 0;  // of the feasible load; 0: it differs
+  double times = 0;  // multiple of the feasible load; 0: it varies
   double seconds = 0;
   uint64_t offered = 0;
-  uint64_t most = 0;  // that anybody can keep
+  uint64_t most = 0;  // an upper bound for any policy
   Entry objective;
   std::vector<Entry> statics;
 
-  // In hindsight, for this load.
+  // The best static setting for this load, chosen in hindsight.
   [[nodiscard]] const Entry& BestStatic(bool times_out) const;
 };
 
@@ -35,18 +35,19 @@ struct Bar {
   std::string name;
   std::string found;
   bool met = false;
-  bool counts = true;  // otherwise the next one is what can be asked for
+  bool counts = true;  // false: the next bar is the one that must be met
 };
 
-// The most requests a second, coming by chance, of which some static setting without timeouts keeps
-// 99 of 100.
+// The most requests a second, with random arrivals, of which some static setting without timeouts
+// keeps 99 of 100.
 double FeasibleLoad(const Machine& machine, size_t requests, uint64_t seed);
 std::vector<Load> Loads(const Machine& machine, double feasible, size_t requests, uint64_t seed);
 // A quarter, half and twice what a wild machine answers on average.
 std::vector<Load> WildLoads(const Machine& machine, size_t requests, uint64_t seed);
 Contest Hold(const Machine& machine, const Load& load, uint64_t seed);
 std::vector<Bar> Bars(const std::vector<Contest>& contests);
-// Those of WildLoads: so much of what the best static setting of each load keeps, in hindsight.
+// Bars for WildLoads: a share of the requests that each load's best static setting keeps, chosen in
+// hindsight.
 std::vector<Bar> WildBars(const std::vector<Contest>& contests, double within = 0.95,
                           double beyond = 0.8);
 

@@ -62,7 +62,7 @@ double Machine::CostNs(int64_t rows) const {
   return below->second + share * (above->second - below->second);
 }
 
-// Where in its period the neighbour comes is chance, and the same whoever asks.
+// The neighbour's place in its period is random, and the same for every caller.
 double Machine::NeighbourAt(int64_t time_ns) const {
   if (period_ns == 0) {
     return 1;

@@ -1,4 +1,4 @@
-// What a simulation of objectives is made of: models that cost time, and clients that come.
+// Parts of a simulation of objectives: models with costs, and arrivals of requests.
 #ifndef NEREID_TEST_OBJECTIVE_LOADS_H_
 #define NEREID_TEST_OBJECTIVE_LOADS_H_
 
@@ -22,7 +22,7 @@ class Chance {
   uint64_t state_;
 };
 
-// A model on a machine: what executions cost there, and what is asked of it.
+// A model on a machine: costs of its executions, and the objective that it must keep.
 struct Machine {
   std::string name;
   std::vector<std::pair<int64_t, double>> costs;  // rows and ns, ascending; straight in between
@@ -31,26 +31,26 @@ struct Machine {
   int64_t latency_ns = 0;
   double noise = 0.05;      // deviation of an execution, as a share
   double outliers = 0.002;  // share of the executions that take many times as long
-  double least_times = 4;   // that they do
+  double least_times = 4;   // an outlier takes at least this many times as long
   double most_times = 4;
-  // Others take the processor away so often while an execution has it, and for so long.
+  // Other processes take the processor away from an execution: this often, and for this long.
   double thefts_per_ns = 0;
   double theft_ns = 0;
-  // Once in a period a neighbour has everything take so many times as long, for a third of it.
+  // A neighbour slows everything down by this factor for a third of each period.
   int64_t period_ns = 0;
   double neighbour_times = 1;
-  // Each request that comes while an execution has the processor takes so much of it.
+  // Each arriving request takes this much of the processor from a running execution.
   int64_t arrival_ns = 0;
-  // The first two executions of each number of rows take so many times as long.
+  // The first two executions of each number of rows take this many times as long.
   double cold_times = 1;
 
   [[nodiscard]] double CostNs(int64_t rows) const;
   // The same for one execution.
   [[nodiscard]] double TakesNs(int64_t rows, int64_t now_ns, Chance& chance) const;
-  // What batches of the best size answer a second, each in time for a request that has waited for
-  // the one before.
+  // Requests a second that batches of the best size answer, each in time for a request that waited
+  // for the batch before.
   [[nodiscard]] double Capacity() const;
-  // The same of what executions take on average.
+  // The same for executions of average duration.
   [[nodiscard]] double UsualCapacity() const;
 
  private:
@@ -59,17 +59,17 @@ struct Machine {
 
 // The bundled and the benchmark models, as measured, and one that is like a GPU.
 std::vector<Machine> Machines();
-// A model that differs wildly from execution to execution, for a reason each.
+// Models whose execution times vary wildly, each for another reason.
 std::vector<Machine> WildMachines();
 Machine ServedMachine();
 
 struct Load {
   std::string name;
   bool changes = false;
-  bool has_bars = true;  // otherwise it is only reported
-  double times = 0;      // of the feasible load; 0: it differs
+  bool has_bars = true;  // false: the load is only reported
+  double times = 0;      // multiple of the feasible load; 0: it varies
   std::vector<int64_t> arrivals_ns;
-  // Between the two everything takes so many times as long: somebody else is on the machine.
+  // Everything takes `slow_times` as long between the two, as if another process used the machine.
   int64_t slow_from_ns = 0;
   int64_t slow_to_ns = 0;
   double slow_times = 1;
@@ -82,12 +82,12 @@ struct Load {
 // `feasible`: requests a second. About `requests` of each load.
 Load Constant(double feasible, double times, size_t requests);
 Load Poisson(double feasible, double times, size_t requests, uint64_t seed);
-// Two states that change by chance: quiet for some fifty latencies, then busy for fifteen.
+// Alternates at random between quiet (about fifty latencies) and busy (about fifteen).
 Load Bursts(double feasible, int64_t latency_ns, size_t requests, uint64_t seed);
 // Ten minutes, or as long as `requests` last: from a tenth of the feasible load up to 1.8 times and
 // back.
 Load Day(double feasible, size_t requests, uint64_t seed);
-// By turns a quarter of a rate and twice as much as it, `seconds` each.
+// Alternates between a quarter and twice a rate, `seconds` each.
 Load UpAndDown(double rate, double seconds, int turns, uint64_t seed);
 // Half, twice, and half the feasible load.
 Load Step(double feasible, size_t requests, uint64_t seed);

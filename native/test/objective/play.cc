@@ -6,10 +6,10 @@
 namespace nereid::objective {
 namespace {
 
-// Executions of a number of rows that find nothing prepared.
+// The first executions of a number of rows are cold.
 constexpr uint64_t kCold = 2;
 
-// One history: discrete events, no clock.
+// One simulated history: discrete events without a clock.
 class History {
  public:
   History(const Machine& machine, const Load& load, Player& player, uint64_t seed)
@@ -100,7 +100,7 @@ class History {
     }
   }
 
-  // Requests that come meanwhile take the processors, too.
+  // Requests that arrive meanwhile use the processors, too.
   [[nodiscard]] int64_t EndOf(int64_t begin_ns, double cost_ns) const {
     int64_t end_ns = begin_ns + static_cast<int64_t>(cost_ns) + 1;
     for (size_t i = next_; i < load_.arrivals_ns.size() && load_.arrivals_ns[i] < end_ns; ++i) {

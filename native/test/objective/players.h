@@ -1,4 +1,4 @@
-// Who decides in a simulation of objectives when which requests run.
+// Players in a simulation of objectives: they decide when which requests run.
 #ifndef NEREID_TEST_OBJECTIVE_PLAYERS_H_
 #define NEREID_TEST_OBJECTIVE_PLAYERS_H_
 
@@ -13,7 +13,7 @@
 
 namespace nereid::objective {
 
-// Arrival times of those that wait, the oldest first.
+// Arrival times of waiting requests, the oldest first.
 class Line {
  public:
   void Push(int64_t arrival_ns) { times_.push_back(arrival_ns); }
@@ -29,18 +29,18 @@ class Line {
 class Player {
  public:
   virtual ~Player() = default;
-  // Whether a request that comes now waits; otherwise it is refused.
+  // True if a request that comes now waits; false if it is refused.
   virtual bool Enters(const Line& line, int64_t now_ns) = 0;
   virtual ObjectiveDecision Decide(uint32_t instance, const Line& line, int64_t now_ns) = 0;
   virtual void Began(uint32_t /*instance*/, int64_t /*rows*/, int64_t /*now_ns*/) {}
   virtual void Ended(uint32_t /*instance*/, int64_t /*rows*/, int64_t /*duration_ns*/,
                      int64_t /*now_ns*/) {}
-  // When the first that waits has to begin at the latest.
+  // The latest time at which the first waiting request must begin.
   virtual int64_t LatestNs(const Line& line) { return line[0]; }
   virtual void Answered(uint64_t /*kept*/, uint64_t /*late*/) {}
 };
 
-// A setting as people make it; timeout_ns 0: none.
+// A static setting as users configure it; timeout_ns 0: none.
 struct Setting {
   int64_t preferred = 0;
   int64_t delay_ns = 0;
@@ -65,7 +65,7 @@ struct Result {
 
 Result Play(const Machine& machine, const Load& load, Player& player, uint64_t seed);
 
-// More than anybody can keep who knows the future: see objective_oracle.cc.
+// An upper bound for any policy that knows the future: see objective/oracle.cc.
 uint64_t MostKept(const Machine& machine, const Load& load);
 
 }  // namespace nereid::objective

@@ -18,7 +18,7 @@ struct Batch {
   std::vector<int64_t> arrivals_ns;
 };
 
-// What one model has waiting and running.
+// One model's waiting and running requests.
 struct Seat {
   std::unique_ptr<Player> player;
   Line line;
@@ -27,7 +27,7 @@ struct Seat {
   Result result;
 };
 
-// One history of them all: discrete events, no clock.
+// One simulated history of all models: discrete events without a clock.
 class SharedHistory {
  public:
   SharedHistory(std::span<const Tenant> tenants, uint32_t width, Turns turns,
@@ -103,7 +103,7 @@ class SharedHistory {
     ++free_;
   }
 
-  // Of the models that would execute something now, the one whose turn it is does.
+  // Executes a batch of the model whose turn it is, among those that want to execute.
   bool BeginOne(int64_t now_ns) {
     size_t first = seats_.size();
     size_t take = 0;
@@ -193,7 +193,7 @@ double LeastKept(std::span<const Result> results) {
   return least;
 }
 
-// All of them come for as long as the one that comes least often.
+// All models have requests for as long as the rarest one.
 std::vector<Tenant> Tenants(double times, size_t requests, uint64_t seed) {
   std::vector<Tenant> tenants;
   tenants.push_back({.machine = {.name = "quick",

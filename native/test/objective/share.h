@@ -1,4 +1,4 @@
-// Several models that execute on the same machine, in a simulation of objectives.
+// Several models that share a machine, in a simulation of objectives.
 #ifndef NEREID_TEST_OBJECTIVE_SHARE_H_
 #define NEREID_TEST_OBJECTIVE_SHARE_H_
 
@@ -18,36 +18,35 @@ struct Tenant {
   Load load;
 };
 
-// Who goes first of those that wait for the machine: the model whose first request has to begin
-// first, or the one whose first request came first.
+// The order of models that wait for the machine: earliest due time of a first request, or earliest
+// arrival.
 enum class Turns { kFirstDue, kFirstCome };
 
 using PlayerOf = std::function<std::unique_ptr<Player>(const Machine&)>;
 
-// What becomes of each one's requests, where `width` batches are executed at a time.
+// Returns each model's result when `width` batches are executed at a time.
 std::vector<Result> PlayShared(std::span<const Tenant> tenants, uint32_t width, Turns turns,
                                const PlayerOf& player_of, uint64_t seed);
 
-// The share of the requests that is kept of who keeps least.
+// The kept share of requests of the model that keeps least.
 double LeastKept(std::span<const Result> results);
 
-// A quick model with little time, MiniLM, and the detection of text with much; together they come
-// as often as `times` the most that the machine answers, were it one's alone in turn.
+// A quick model with a short latency, MiniLM, and text detection with a long one; their rates add
+// up to `times` the machine's capacity.
 std::vector<Tenant> Tenants(double times, size_t requests, uint64_t seed);
 constexpr uint32_t kTenantsWidth = 2;
 
-// All ways to share under one load.
+// All ways of sharing, under one load.
 struct SharedContest {
   double times = 0;
   std::vector<std::string> names;
   std::vector<Result> first_due;   // all with objectives
   std::vector<Result> first_come;  // the same
-  // With the static setting that has most kept by who keeps least, of those with timeouts and of
-  // those without.
+  // The static setting with the best minimum of kept shares, once with timeouts and once without.
   std::vector<Result> settings;
 };
 SharedContest HoldShared(double times, size_t requests, uint64_t seed);
-// `feasible` and `beyond` are contests under loads that can be answered, and cannot.
+// `feasible` and `beyond` are contests under loads within and beyond capacity.
 std::vector<Bar> SharedBars(const SharedContest& feasible, const SharedContest& beyond);
 
 }  // namespace nereid::objective

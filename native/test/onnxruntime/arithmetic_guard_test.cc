@@ -1,4 +1,4 @@
-// Divisions by zero in a library that is guarded, and elsewhere.
+// Tests of divisions by zero inside a guarded library and outside.
 #include "onnxruntime/arithmetic_guard.h"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ namespace {
 constexpr uint64_t kRax = 0x1111'2222'3333'4444;
 constexpr uint64_t kRdx = 0x5555'6666'7777'8888;
 
-// Of `before`, what an instruction leaves that writes 0 into its last `size` bytes.
+// The part of `before` that is left by an instruction that writes 0 into its last `size` bytes.
 uint64_t Cleared(uint64_t before, int size) { return size <= 2 ? before & ~uint64_t{0xFFFF} : 0; }
 
 DivideFn LoadDivisions() {
@@ -36,7 +36,7 @@ DivideFn GuardedDivisions() {
   return divide;
 }
 
-// Whether a process ends by what it does.
+// True if `body` ends the process.
 template <typename Body>
 bool EndsTheProcess(Body body) {
   const pid_t child = fork();
@@ -93,7 +93,7 @@ TEST_CASE("a call knows of its own faults only") {
 
 TEST_CASE("a worker's fault is that of the call that it works for") {
   const DivideFn divide = GuardedDivisions();
-  // What is shared out lies on the stack of who calls, as does a loop's counter in ONNX Runtime.
+  // Shared work lies on the caller's stack, like a loop's counter in ONNX Runtime.
   struct Loop {
     DivideFn divide;
     DivisionState state{};

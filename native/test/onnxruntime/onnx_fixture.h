@@ -1,5 +1,5 @@
-// What the tests of the onnxruntime backend share. They need the real library: its path is in the
-// environment variable NEREID_ONNXRUNTIME_PATH, and without it they say so and are skipped.
+// Fixtures of the onnxruntime backend's tests. They need the real library: NEREID_ONNXRUNTIME_PATH
+// holds its path, and without it they say so and are skipped.
 #ifndef NEREID_TEST_ONNX_FIXTURE_H_
 #define NEREID_TEST_ONNX_FIXTURE_H_
 
@@ -59,7 +59,7 @@ class OnnxTestModel {
   OnnxTestModel(const OnnxTestModel&) = delete;
   OnnxTestModel& operator=(const OnnxTestModel&) = delete;
 
-  // Loads, unloads, and returns how that went.
+  // Loads and unloads a model; returns the status.
   static Status TryLoad(TestRuntime& runtime, const OnnxSettings& settings);
 
   nrd_model* get() { return model_; }
@@ -86,7 +86,7 @@ class OnnxRequest {
   void SetStrings(uint32_t index, const std::vector<int64_t>& shape,
                   const std::vector<std::string>& values);
 
-  // Submits, waits at most ten seconds, and returns how it went.
+  // Submits, waits at most ten seconds, and returns the status.
   Status Run();
   int32_t Submit() { return nrd_request_submit(record_); }
   Status Wait();

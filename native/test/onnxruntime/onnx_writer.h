@@ -1,4 +1,4 @@
-// Writes ONNX files for the tests: those that are too large to keep, or that no tool would write.
+// Writes ONNX files for the tests: files too large to keep, or that no tool would write.
 #ifndef NEREID_TEST_ONNX_WRITER_H_
 #define NEREID_TEST_ONNX_WRITER_H_
 

@@ -1,4 +1,4 @@
-// Integer divisions that have no result, in models that divide by what clients send.
+// Tests of integer divisions without a result, in models that divide by a client's input.
 #include <atomic>
 #include <limits>
 #include <thread>
@@ -82,8 +82,8 @@ TEST_CASE("a division without a result is the request's failure") {
   }
 }
 
-// Large tensors are shared out to the library's threads, which fault on behalf of a request. Where
-// a thread's stack does not tell whose that is, all that run at that moment fail, which is seldom.
+// The library's threads share large tensors and fault on behalf of a request. If a thread's stack
+// does not tell the request, all requests that run at that moment fail, which is seldom.
 TEST_CASE("a fault on a thread of the library fails the request that it worked for") {
   constexpr size_t kSize = 1 << 20;
   constexpr int kLeastRuns = 20;

@@ -1,4 +1,4 @@
-// What models do through the onnxruntime backend, over the C ABI and with the real library.
+// Tests of the onnxruntime backend over the C ABI, with the real library.
 #include <algorithm>
 #include <fstream>
 #include <sstream>

@@ -1,4 +1,5 @@
-// Which ONNX files, configurations and parameters load, and what is said when they do not.
+// Tests of ONNX files, configurations and parameters: which load, and the messages for those that
+// do not.
 #include <filesystem>
 
 #include "test/onnxruntime/onnx_fixture.h"
@@ -125,7 +126,7 @@ TEST_CASE("a model gets threads of its own only when it asks for them") {
 TEST_CASE("nothing is collected for anybody") {
   TestRuntime runtime;
   CheckRuns(runtime, Identity());
-  // ONNX Runtime's telemetry keeps what it has not sent yet in a database in the user's cache.
+  // ONNX Runtime's telemetry keeps unsent data in a database in the user's cache.
   for (const auto& open_file : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     const std::string path = std::filesystem::read_symlink(open_file.path(), gone);

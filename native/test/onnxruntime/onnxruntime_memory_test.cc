@@ -1,4 +1,4 @@
-// What ONNX models occupy: that it is told, and that it is given back.
+// Tests of the memory of ONNX models: it is reported, and it is freed.
 #include <unistd.h>
 
 #include <fstream>
@@ -11,7 +11,7 @@ namespace nereid::test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kIsSanitized = true;  // their allocators keep freed memory, to find its users
+constexpr bool kIsSanitized = true;  // sanitizers' allocators keep freed memory, to find its users
 #else
 constexpr bool kIsSanitized = false;
 #endif
@@ -113,14 +113,14 @@ TEST_CASE("working memory grows with what runs need, where the library tells") {
   CHECK(MemoryOf(without_arena).working_bytes == 0);
 }
 
-// Matrices of 1 MiB, because it is such pieces that malloc keeps: see GiveBackFreedMemory.
+// Matrices of 1 MiB, since malloc keeps such pieces: see GiveBackFreedMemory.
 TEST_CASE("50 MiB of weights, loaded and unloaded 50 times, are given back") {
   constexpr int64_t kSide = 512;
   const OnnxFile large(Layers(50, kSide));
   const OnnxFile small(Layers(1, kSide));
   TestRuntime runtime;
-  LoadRunAndUnload(runtime, small, kSide);  // what only the first model pays for
-  GiveBackFreedMemory();                    // what writing the files has left
+  LoadRunAndUnload(runtime, small, kSide);  // costs that only the first model has
+  GiveBackFreedMemory();                    // memory left from writing the files
   const int64_t before = ResidentBytes();
   int64_t loaded = 0;
   for (int i = 0; i < 3; ++i) {

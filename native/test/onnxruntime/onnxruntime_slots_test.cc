@@ -51,7 +51,7 @@ struct Slots {
   }
 };
 
-// What is written to standard error while it lives.
+// Collects standard error while it lives.
 class ErrorOutput {
  public:
   ErrorOutput() : file_(std::tmpfile()), kept_(dup(STDERR_FILENO)) {

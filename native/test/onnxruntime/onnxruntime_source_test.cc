@@ -1,4 +1,4 @@
-// What the onnxruntime backend says of a file before it is configured.
+// Tests of the onnxruntime backend's description of a file before it is configured.
 #include "test/onnxruntime/onnx_fixture.h"
 #include "test/onnxruntime/onnx_writer.h"
 

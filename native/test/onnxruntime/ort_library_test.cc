@@ -1,5 +1,4 @@
-// Libraries that are not what the backend needs. What the right one does is in the onnxruntime_
-// tests.
+// Tests of libraries that the backend must refuse. The onnxruntime_ tests cover the right one.
 #include "onnxruntime/ort_library.h"
 
 #include <string>

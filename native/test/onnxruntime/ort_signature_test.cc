@@ -1,4 +1,4 @@
-// Configurations against what an ONNX file says: none of this needs the library.
+// Tests of configurations against an ONNX file's signature; they do not need the library.
 #include "onnxruntime/ort_signature.h"
 
 #include "doctest/doctest.h"

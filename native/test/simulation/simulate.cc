@@ -1,5 +1,5 @@
-// simulate [SEED] [SECONDS]: runs the scheduler against chance until the time is over, or a rule is
-// broken. One seed is one history: it says which rule, and when.
+// simulate [SEED] [SECONDS]: runs the scheduler with random events until the time is over or a rule
+// is broken. One seed gives one history; the program prints the broken rule and its time.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,7 +32,7 @@ struct Totals {
   uint64_t executions = 0;
 };
 
-// An instance that is on its way to look may have what it waited for, and not execute yet.
+// An instance on its way to look may already hold the resource, and not execute yet.
 void CheckLimits(const std::vector<std::unique_ptr<SimulatedModel>>& models) {
   uint32_t held = 0;
   bool some_wait = false;
@@ -46,7 +46,7 @@ void CheckLimits(const std::vector<std::unique_ptr<SimulatedModel>>& models) {
   Require(!some_wait || held > 0 || some_look, "somebody waits for what nobody holds");
 }
 
-// Requests and faults come; then the requests that are left have to be answered; then all ends.
+// Unrest: requests and faults come. Calm: the remaining requests must be answered. End: all ends.
 enum class Phase : uint8_t { kUnrest, kCalm, kEnd };
 
 // False once everything has ended.

@@ -1,4 +1,4 @@
-// The backends of the steps of a simulated ensemble: when they answer, and with what.
+// Backends of a simulated ensemble's steps: when they answer, and with which values.
 #include "core/request/store_answer.h"
 #include "test/simulation/simulated_ensemble.h"
 
@@ -53,7 +53,7 @@ int32_t SimulatedEnsemble::CancelPart(Request& request) {
   return NRD_OK;
 }
 
-// First it begins; a decoupled one then sends response after response; in the end it answers.
+// A part begins; a decoupled one then sends its responses; at last it answers.
 void SimulatedEnsemble::GoOn(Part& part) {
   Request& request = *part.request;
   if (request.state == RequestState::kQueued) {

@@ -1,5 +1,5 @@
-// The clients of a simulated model: what they send, give up, and are answered; and who loads it,
-// and warms it up.
+// Clients of a simulated model: their requests, cancels and answers, and the loading and warming up
+// of the model.
 #include <algorithm>
 
 #include "test/simulation/simulated_model.h"
@@ -72,7 +72,7 @@ SimulatedRequest* SimulatedModel::NewRequest() {
   return made;
 }
 
-// Clients go on with one that they have, or begin another, and do not wait for answers.
+// Clients continue an open sequence or begin another, without waiting for answers.
 ClientSequence* SimulatedModel::ChooseSequence(SimulatedRequest* request) {
   Chance& chance = world_.chance;
   nrd_request& record = request->request.record;
@@ -95,7 +95,7 @@ ClientSequence* SimulatedModel::ChooseSequence(SimulatedRequest* request) {
     record.flags |= NRD_REQUEST_SEQUENCE_END;
   }
   if (chance.OneIn(12) || (record.flags & NRD_REQUEST_SEQUENCE_END) != 0) {
-    std::erase(open_, sequence);  // it ends, or nobody thinks of it any more
+    std::erase(open_, sequence);  // the sequence ends, or its client abandons it
   }
   record.sequence_id = sequence->id;
   return sequence;
@@ -161,7 +161,7 @@ void SimulatedModel::Accepted(SimulatedRequest* request, bool was_known) {
   Require(was_known || (flags & NRD_REQUEST_SEQUENCE_START) != 0,
           "a sequence goes on that nobody began");
   if (!was_known) {
-    // What was sent before belongs to an earlier one of the same id, which ends by itself.
+    // Earlier requests belong to a previous sequence of the same id, which ends by itself.
     sequence->instance = -1;
     sequence->row = -1;
   }
@@ -209,7 +209,7 @@ void SimulatedModel::BeginWarmUp() {
   world_.In(1, Happening::kWarmUp, this, 0, generation_);
 }
 
-// Who loads the model waits for one instance after another, until the model is closed.
+// The loader waits for one instance after another, until the model is closed.
 void SimulatedModel::WarmUpNext() {
   Require(dispatcher_->IsWarmedUp(), "an instance's turn to warm up ends before it did");
   if (next_to_warm_up_ < seats_.size() &&

@@ -23,7 +23,7 @@ nrd_tensor_spec OneNumber(const char* name) {
 
 }  // namespace
 
-// What the model of a step has in place of a scheduler.
+// Takes the place of the scheduler for the model of a step.
 class SimulatedEnsemble::Runner final : public RequestRunner {
  public:
   Runner(SimulatedEnsemble& owner, uint32_t step) : owner_(owner), step_(step) {}
@@ -74,7 +74,7 @@ void SimulatedEnsemble::Load() {
             this, 0, generation_);
 }
 
-// Steps side by side, behind one another, and both behind one that is decoupled, or two.
+// The graph has parallel steps, steps in a chain, or two behind one or two decoupled steps.
 void SimulatedEnsemble::ChooseSteps() {
   const auto one = [](uint32_t value) { return SimulatedStep{.inputs = {value}}; };
   const auto two = [](uint32_t a, uint32_t b) { return SimulatedStep{.inputs = {a, b}}; };
@@ -159,7 +159,7 @@ void SimulatedEnsemble::LoadEnsemble() {
   Require(nereid::LoadEnsemble(*runtime_, options, &ensemble_).ok(), "an ensemble can be loaded");
 }
 
-// What has not ended is failed by that, as soon as its steps let go of it.
+// Unloading fails unfinished requests as soon as the ensemble's steps release them.
 void SimulatedEnsemble::Unload() {
   closing_ = true;
   (void)ensemble_->Drain(1);
@@ -174,7 +174,7 @@ int64_t SimulatedEnsemble::Compute(uint32_t step, const std::vector<int64_t>& va
   return sum;
 }
 
-// What is behind a decoupled step comes once for each of its responses, in their order.
+// Steps behind a decoupled step run once for each of its responses, in their order.
 void SimulatedEnsemble::Expect(uint32_t step, std::vector<int64_t>* values,
                                std::vector<int64_t>* expected) const {
   if (step == steps_.size()) {

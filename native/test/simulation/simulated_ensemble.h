@@ -1,5 +1,5 @@
 // An ensemble in a simulation: the real Ensemble, ResponseFlow and ResponseCache over models whose
-// backends answer when chance wants.
+// backends answer at random times.
 #ifndef NEREID_TEST_SIMULATION_SIMULATED_ENSEMBLE_H_
 #define NEREID_TEST_SIMULATION_SIMULATED_ENSEMBLE_H_
 
@@ -28,10 +28,10 @@ struct SimulatedCall {
   uint64_t generation = 0;  // rises with each use of this memory
   bool in_flight = false;
   int64_t input = 0;
-  std::vector<int64_t> expected;  // what a success answers, in order
+  std::vector<int64_t> expected;  // values of a successful answer, in order
   std::vector<int64_t> received;
-  uint32_t sent = 0;   // by its decoupled step, which others may still have
-  uint32_t parts = 0;  // requests to models of its steps that are not answered
+  uint32_t sent = 0;   // responses that its decoupled step sent; later steps may still hold them
+  uint32_t parts = 0;  // unanswered requests to models of its steps
 };
 
 // All tensors are one number.
@@ -63,15 +63,15 @@ class SimulatedEnsemble final : public Actor {
 
   // A request to the model of a step.
   struct Part {
-    Request* request = nullptr;  // null: it is unused
+    Request* request = nullptr;  // null: unused
     uint32_t step = 0;
-    uint64_t number = 0;  // of its use
+    uint64_t number = 0;  // of the use
     uint32_t sent = 0;
-    uint32_t responses = 0;  // that it sends before the answer
-    bool has_last = false;   // the answer has one more
+    uint32_t responses = 0;  // sent before the answer
+    bool has_last = false;   // the answer carries one more response
   };
 
-  // The graph, and what it computes.
+  // Chooses the graph and its computation.
   void Load();
   void ChooseSteps();
   void LoadSteps();
@@ -106,11 +106,11 @@ class SimulatedEnsemble final : public Actor {
   std::unique_ptr<Runtime> runtime_;
   ModelStats stats_{1, 0, false};
   std::vector<SimulatedStep> steps_;
-  std::vector<std::unique_ptr<Model, ModelReleaser>> models_;  // of the steps
+  std::vector<std::unique_ptr<Model, ModelReleaser>> models_;  // one for each step
   Model* ensemble_ = nullptr;                                  // null: it is unloaded
   uint32_t most_inflight_ = 0;
-  uint32_t decoupled_ = 0;  // steps that are
-  int64_t salt_ = 0;        // what each load computes otherwise
+  uint32_t decoupled_ = 0;  // number of decoupled steps
+  int64_t salt_ = 0;        // makes each load compute other values
   int64_t execution_ns_ = 1'000;
   uint64_t generation_ = 0;
   bool closing_ = false;

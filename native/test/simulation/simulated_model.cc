@@ -30,7 +30,7 @@ SimulatedModel::~SimulatedModel() = default;
 
 // ---- A model comes and goes ----
 
-// One of all configurations that there can be.
+// Loads a model with a random configuration.
 void SimulatedModel::Load() {
   Chance& chance = world_.chance;
   const int64_t sizes[] = {0, 1, 4, 8, 16};
@@ -132,7 +132,7 @@ void SimulatedModel::Load() {
             generation_);
 }
 
-// Where there are no sequences, nor anything else that an objective excludes. From tight to loose.
+// Adds an objective, tight or loose, where no sequences or other settings exclude it.
 void SimulatedModel::AddObjective() {
   Chance& chance = world_.chance;
   if (config_.sequences || config_.preserve_ordering || detaches_ || chance.OneIn(3)) {
@@ -165,7 +165,7 @@ void SimulatedModel::AddSequences() {
       config_.preserve_ordering && !sequences.iterative && !sequences.direct;
 }
 
-// A model with sequences may let them come to their end first: then all of them have to.
+// A model with sequences may first let them end: then all of them must end.
 void SimulatedModel::Unload(bool all_have_ended) {
   if (closing_ || (finishing_ && !all_have_ended)) {
     return;  // it is on its way
@@ -200,7 +200,7 @@ void SimulatedModel::GiveUp() {
   gave_up_ = true;
 }
 
-// Once all requests are answered the threads end, and after the last of them the model.
+// Ends the threads when all requests are answered, then the model.
 void SimulatedModel::EndWhenAnswered() {
   if (!gave_up_ || unanswered_ > 0 || warming_up_ || dispatcher_ == nullptr) {
     return;
@@ -333,7 +333,7 @@ int64_t SimulatedModel::OnTimer(int64_t now_ns) {
 
 // ---- Threads of instances ----
 
-// The thread of an instance is on its way to look for work.
+// The instance's thread is on its way to look for work.
 void SimulatedModel::Come(uint64_t index) {
   Seat& seat = seats_[index];
   seat.phase = Phase::kComing;
@@ -403,7 +403,7 @@ void SimulatedModel::Begin(uint64_t index, Happening end) {
   }
 }
 
-// True if it is the execution's end, and not where it would have been without a death.
+// True if the event is this execution's end, and not that of one whose process died.
 bool SimulatedModel::TakeEnd(uint64_t index) {
   Seat& seat = seats_[index];
   if (seat.ends_ns != SimulatedWorld::Now()) {
@@ -413,8 +413,7 @@ bool SimulatedModel::TakeEnd(uint64_t index) {
   return true;
 }
 
-// Ends the executions without an answer. Requests that come next wait for the next process, if
-// there is one.
+// Ends the executions without an answer. Later requests wait for the next process, if there is one.
 void SimulatedModel::Die() {
   Chance& chance = world_.chance;
   for (uint64_t i = 0; i < seats_.size(); ++i) {
@@ -434,8 +433,8 @@ void SimulatedModel::Die() {
   }
 }
 
-// The backend keeps most batches, and finishes some of these before its execute returns. One that
-// holds something is waited for, so it has to be finished by then.
+// The backend keeps most batches and finishes some before execute returns. A batch that holds a
+// limited resource must be finished by then.
 void SimulatedModel::BeginDetachable(uint64_t index, int64_t duration_ns) {
   Seat& seat = seats_[index];
   Chance& chance = world_.chance;
@@ -480,7 +479,7 @@ void SimulatedModel::AnswerEarly(DetachedBatch& /*batch*/, Request& request) {
   dispatcher_->Answered(completion_.Deliver(answered));
 }
 
-// How many requests are answered by it.
+// Returns the number of requests that the batch's end answers.
 size_t SimulatedModel::EndBatch(Instance& instance, std::vector<Request*>* batch, uint64_t ticket) {
   const std::vector<Request*> executed = *batch;
   const bool is_lost = std::exchange(seats_[instance.index()].is_lost, false);

@@ -39,7 +39,7 @@ class SimulatedModel final : public Actor,
   void BeginEnd() override;
   [[nodiscard]] bool HasEnded() const override { return ending_ && dispatcher_ == nullptr; }
   void SendToWork() override;
-  // How much of the resource that all share is held, and whether somebody waits for it.
+  // The amount of the shared resource that is held, and whether an instance waits for it.
   [[nodiscard]] uint32_t HeldCount() const;
   [[nodiscard]] bool SomebodyWaitsForLimits() const;
   [[nodiscard]] bool SomebodyLooks() const;
@@ -56,17 +56,18 @@ class SimulatedModel final : public Actor,
   void AnswerEarly(DetachedBatch& batch, Request& request) override;
 
  private:
-  // Where the thread of an instance is; kBorrowed: it waits, while another executes there.
+  // State of an instance's thread; kBorrowed: it waits while a submitter's thread executes there.
   enum class Phase : uint8_t { kComing, kWaiting, kLimited, kExecuting, kBorrowed, kGone };
   struct Seat {
     std::unique_ptr<Instance> instance;
     Phase phase = Phase::kComing;
-    uint64_t generation = 0;   // of the one look that is to come
-    bool warms_up = false;     // it executes the warm-up, or waits for what that has to hold
+    uint64_t generation = 0;   // of the pending look
+    bool warms_up = false;     // executes the warm-up, or waits for the resource that it needs
     int64_t ends_ns = kNever;  // its execution
-    bool is_lost = false;      // with the backend
+    bool is_lost = false;      // lost with the backend
     Dispatcher::Outcome outcome;
-    // Where the backend may keep batches: what executes, and what its execute is to return.
+    // Batches that the backend may keep: those that execute, and the status that execute is to
+    // return.
     std::unique_ptr<DetachedBatches> batches = nullptr;
     DetachedBatch* running = nullptr;
     int32_t code = NRD_OK;
@@ -81,7 +82,7 @@ class SimulatedModel final : public Actor,
   void EndWhenAnswered();
   void HandleOwn(const Event& event);
 
-  // Warm-ups, one instance after another.
+  // Warms up one instance after another.
   void BeginWarmUp();
   void WarmUpNext();
   void ExecuteWarmUp(uint64_t index);
@@ -146,12 +147,12 @@ class SimulatedModel final : public Actor,
   uint64_t looks_ = 0;
   int64_t alarm_ns_ = kNever;
   bool closing_ = false;
-  bool finishing_ = false;  // no sequence starts any more
+  bool finishing_ = false;  // no new sequence may start
   bool detaches_ = false;   // the backend may keep batches
-  bool isolated_ = false;   // the backend may die, and is back later, or never
+  bool isolated_ = false;   // the backend may die, and returns later or never
   bool is_gone_ = false;    // for good
   int64_t back_ns_ = 0;
-  bool calm_ = false;  // no request comes, no process ends, nobody unloads it
+  bool calm_ = false;  // no request comes, no process ends, no unload begins
   bool ending_ = false;
   bool gave_up_ = false;
   uint64_t executed_requests_ = 0;  // since it was loaded
@@ -163,13 +164,13 @@ class SimulatedModel final : public Actor,
 
   std::vector<std::unique_ptr<SimulatedRequest>> memory_;
   std::vector<SimulatedRequest*> unused_;
-  SimulatedRequest* oldest_ = nullptr;  // of those that wait
+  SimulatedRequest* oldest_ = nullptr;  // among the waiting requests
   SimulatedRequest* newest_ = nullptr;
   uint64_t waiting_ = 0;
   int64_t waiting_rows_ = 0;
   uint64_t unanswered_ = 0;
   std::map<uint64_t, std::unique_ptr<ClientSequence>> sequences_;
-  std::vector<ClientSequence*> open_;  // that clients go on with
+  std::vector<ClientSequence*> open_;  // continued by clients
   uint64_t next_sequence_ = 1;
   int32_t next_batch_ = 0;
   int32_t last_answered_batch_ = -1;

@@ -1,4 +1,4 @@
-// A request of a simulation, and what its sender knows of its sequence.
+// A request of a simulation, and its sender's view of its sequence.
 #ifndef NEREID_TEST_SIMULATION_SIMULATED_REQUEST_H_
 #define NEREID_TEST_SIMULATION_SIMULATED_REQUEST_H_
 
@@ -10,17 +10,17 @@
 
 namespace nereid::simulation {
 
-// What a client sees of a sequence, by which the scheduler is judged.
+// A client's view of a sequence; the rules compare the scheduler with it.
 struct ClientSequence {
   uint64_t id = 0;
   bool begun = false;                // a START was accepted
-  bool ended = false;                // an END was accepted, or what began it was lost
+  bool ended = false;                // an END was accepted, or the START was lost
   bool running = false;              // a request of it executes
   uint32_t sent = 0;                 // requests that were accepted
-  int64_t active_ns = 0;             // when a request came, or was answered
-  int64_t instance = -1;             // that executes it
-  int64_t row = -1;                  // where its rows are its slot
-  std::deque<uint32_t> outstanding;  // numbers of requests that are not answered, in order
+  int64_t active_ns = 0;             // time of the latest request or answer
+  int64_t instance = -1;             // that executes the sequence
+  int64_t row = -1;                  // its slot, if rows are slots
+  std::deque<uint32_t> outstanding;  // numbers of unanswered requests, in order
 };
 
 struct SimulatedRequest {
@@ -29,10 +29,10 @@ struct SimulatedRequest {
   uint64_t generation;  // rises with each use of this memory
   bool in_flight;
   bool executing;
-  int32_t batch;             // the number of the batch that it was taken with
+  int32_t batch;             // number of the batch that contains the request
   ClientSequence* sequence;  // null: none
-  uint32_t number;           // in its sequence
-  // Links of those that wait, by when they came.
+  uint32_t number;           // within the sequence
+  // Links of the waiting requests, by arrival.
   SimulatedRequest* earlier;
   SimulatedRequest* later;
 

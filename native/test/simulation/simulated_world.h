@@ -1,4 +1,4 @@
-// Time, chance and what happens next in a simulation, all from one seed.
+// Time, randomness and the queue of events of a simulation, all from one seed.
 #ifndef NEREID_TEST_SIMULATION_SIMULATED_WORLD_H_
 #define NEREID_TEST_SIMULATION_SIMULATED_WORLD_H_
 
@@ -12,7 +12,7 @@
 
 namespace nereid::simulation {
 
-// A rule that the scheduler broke. Ends the simulation; the seed brings it back.
+// A rule that the scheduler broke. It ends the simulation; the same seed reproduces it.
 struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -31,7 +31,7 @@ class Chance {
   // 0 to `limit` - 1.
   uint64_t Below(uint64_t limit) { return Next() % limit; }
   bool OneIn(uint64_t odds) { return Below(odds) == 0; }
-  // Between the two, small ones as likely as large ones.
+  // A value between the two, small ones as likely as large ones.
   int64_t Spread(int64_t least, int64_t most);
 
  private:
@@ -40,47 +40,48 @@ class Chance {
 
 struct Event;
 
-// What events happen to.
+// A participant that receives events.
 class Actor {
  public:
   virtual ~Actor() = default;
   virtual void Handle(const Event& event) = 0;
-  // After every event, whichever actor it was for.
+  // Called after every event, for any actor.
   virtual void SendToWork() = 0;
-  // Nothing new comes and nothing fails any more: all requests have to be answered.
+  // No new requests and no more failures: all requests must be answered.
   virtual void BeginCalm() = 0;
   [[nodiscard]] virtual bool IsCalm() const = 0;
-  // At the end: everything comes to rest, and nothing is left.
+  // The end: everything comes to rest, and nothing is left.
   virtual void BeginEnd() = 0;
   [[nodiscard]] virtual bool HasEnded() const = 0;
 };
 
 enum class Happening : uint8_t {
   kArrival,       // the next request comes
-  kLook,          // the thread of an instance asks what to do
+  kLook,          // an instance's thread asks for work
   kExecuted,      // the backend of an instance returns
   kFinished,      // the backend finishes a batch that it may have kept
   kInlineEnd,     // the return of a backend on the thread of a submitter
-  kCancel,        // somebody gives up a request
+  kCancel,        // a client cancels a request
   kAlarm,         // the timer is due
-  kUnload,        // the model is closed, and drained
-  kPatienceOver,  // what has not been answered by now is failed
-  kReload,        // it comes back with another configuration
-  kWarmUp,        // who loads it has the next instance warmed up
+  kUnload,        // the model is closed and drained
+  kPatienceOver,  // requests that are unanswered now are failed
+  kReload,        // the model is loaded again with another configuration
+  kWarmUp,        // the loader warms up the next instance
   kStep,          // the backend of a step goes on with a request
   kDeath          // the process of an isolated model ends
 };
 
 struct Event {
   int64_t time_ns;
-  uint64_t order;  // those of one moment come in the order in which they were made
+  uint64_t order;  // events of the same time keep the order of their creation
   Happening happening;
   Actor* actor;
   uint64_t subject;     // an instance, or a request
-  uint64_t generation;  // of the subject or the model: an event for an earlier one is nothing
+  uint64_t generation;  // of the subject or the model; an event with an earlier one is ignored
 };
 
-// One thread, no clock: it is now what the event says. The current world's time is that of all.
+// Runs on one thread without a clock: the current event's time is the time. The current world's
+// time is used by all code.
 class SimulatedWorld {
  public:
   explicit SimulatedWorld(uint64_t seed) : chance(seed) { now_ns_ = 1'000'000'000; }
@@ -96,7 +97,7 @@ class SimulatedWorld {
     events_.push({time_ns, next_order_++, happening, actor, subject, generation});
   }
 
-  // The next event, whose time it is now.
+  // Takes the next event and sets the time to its time.
   Event Take();
 
   Chance chance;

@@ -1,4 +1,4 @@
-// The rules of scheduling, each checked from outside: by what was sent and what came back.
+// The rules of scheduling, checked from outside: requests sent against answers received.
 #include <algorithm>
 
 #include "core/request/request_check.h"
@@ -8,7 +8,7 @@
 namespace nereid::simulation {
 namespace {
 
-// Between the moment at which something is due and that at which somebody has looked.
+// Time from the moment at which something is due until a thread has looked.
 constexpr int64_t kSlackNs = 1;
 
 }  // namespace
@@ -74,7 +74,7 @@ void SimulatedModel::CheckBatch(uint64_t index) {
   }
 }
 
-// Of those that wait none is as urgent as the last of a batch and has to be answered before it.
+// No waiting request is more urgent than the last of a batch and must be answered before it.
 void SimulatedModel::CheckDue(const Request& last) {
   for (const SimulatedRequest* waiting = oldest_; waiting != nullptr; waiting = waiting->later) {
     const Request& request = waiting->request;
@@ -113,7 +113,7 @@ void SimulatedModel::Executed(SimulatedRequest* request, bool is_lost) {
   if (request->sequence != nullptr) {
     request->sequence->running = false;
     request->sequence->active_ns = SimulatedWorld::Now();
-    // What is executed does not hold up those behind it, whenever its answer is delivered.
+    // An executed request does not hold up its successors, even if its answer comes late.
     std::erase(request->sequence->outstanding, request->number);
   }
 }
@@ -138,7 +138,7 @@ void SimulatedModel::CheckRemoved(SimulatedRequest* request) {
   }
 }
 
-// Nothing waits any more in a sequence out of which something was taken.
+// No request waits any more in a sequence that lost one.
 void SimulatedModel::CheckGap(const ClientSequence& sequence) {
   Require(sequence.outstanding.size() == (sequence.running ? 1U : 0U),
           "a request waits behind one that was taken out of its sequence");
@@ -170,7 +170,7 @@ void SimulatedModel::CheckQueue() {
   }
 }
 
-// Requests wait for its end: somebody is about to bring that nearer.
+// Requests wait for the warm-up's end: some event must be about to bring it nearer.
 void SimulatedModel::CheckWarmUp() {
   for (const Seat& seat : seats_) {
     Require(seat.phase != Phase::kBorrowed,
@@ -181,7 +181,7 @@ void SimulatedModel::CheckWarmUp() {
           "an instance that is to warm up waits for requests");
 }
 
-// Somebody is on his way to look, or waits for more until a time that the policy allows.
+// A thread is on its way to look, or waits for more until a time that the policy allows.
 void SimulatedModel::CheckSharedQueue() {
   bool some_idle = false;
   bool some_come = false;
@@ -213,7 +213,7 @@ void SimulatedModel::CheckSharedQueue() {
   }
 }
 
-// Of so many rows that fit together, with an instance that waits for more.
+// Checks an instance that waits for more while `rows` rows fit together.
 void SimulatedModel::CheckCompany(int64_t rows) {
   const BatchPolicy& policy = config_.batch_policy;
   const std::vector<int64_t>& preferred = policy.preferred_sizes;
@@ -279,7 +279,7 @@ bool SimulatedModel::SomebodyWaitsForLimits() const {
   return false;
 }
 
-// Or has just been given what it waited for, and is about to.
+// True if a thread is on its way to look, or has just received the resource it waited for.
 bool SimulatedModel::SomebodyLooks() const {
   for (uint32_t i = 0; limits_ != nullptr && i < seats_.size(); ++i) {
     if (seats_[i].phase == Phase::kComing ||

@@ -1,4 +1,4 @@
-// A backend made for Triton that asks other models within its Execute.
+// Tests of a Triton backend that asks other models within its Execute.
 #include <dlfcn.h>
 
 #include <future>
@@ -18,7 +18,7 @@ PluginModelSettings Named(const std::string& name, uint32_t instances = 1) {
   return settings;
 }
 
-// Whether the caller's library is.
+// True if the caller's library is loaded.
 bool IsLoaded() {
   void* const library = dlopen(NEREID_CALLER_PATH, RTLD_NOW | RTLD_NOLOAD);
   if (library != nullptr) {
@@ -27,7 +27,7 @@ bool IsLoaded() {
   return library != nullptr;
 }
 
-// Of the only reply.
+// The only reply's value.
 int64_t Answers(PluginRequest& request) {
   REQUIRE(request.replies().size() == 1);
   return std::get<int64_t>(request.replies()[0].values.at("answers"));
@@ -71,7 +71,7 @@ TEST_CASE("a backend asks a model of its own kind, which asks another, and itsel
   PluginRequest request(outer, "call");
   CHECK(request.With("target", "inner").With("then", "target").Run() == NRD_OK);
   CHECK(request.replies()[0].output == Elements{1, 2, 3});
-  // Its own other instance answers.
+  // The model's other instance answers.
   PluginRequest own(inner, "call");
   CHECK(own.With("target", "inner").With("then", "target").Run() == NRD_OK);
   CHECK(own.replies()[0].output == Elements{1, 2, 3});

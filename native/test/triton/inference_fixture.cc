@@ -36,7 +36,7 @@ nrd_tensor_spec Spec(std::string_view name) {
   return spec;
 }
 
-// Of a target, whose backend is its own.
+// The table of a target, which has its own backend.
 nrd_backend Table(Target::Execute* execute) {
   nrd_backend table{};
   table.struct_size = sizeof(table);
@@ -110,7 +110,7 @@ int32_t Fail(nrd_error* error_out, int32_t code, std::string_view message) {
 
 Target::Target(const std::string& name, Execute execute, bool decoupled)
     : name_(name), execute_(std::move(execute)) {
-  Server();  // before anything is held of it
+  Server();  // started before handles are counted
   const nrd_backend table = Table(const_cast<Execute*>(&execute_));
   const nrd_tensor_spec input = Spec("INPUT0");
   const nrd_tensor_spec output = Spec("OUTPUT0");

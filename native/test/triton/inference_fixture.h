@@ -1,4 +1,4 @@
-// Models that plug-ins ask for inferences, and a plug-in that does, over the functions of
+// Models that plug-ins ask for inferences, and a plug-in that asks, over the functions of
 // tritonserver.h.
 #ifndef NEREID_TEST_TRITON_INFERENCE_FIXTURE_H_
 #define NEREID_TEST_TRITON_INFERENCE_FIXTURE_H_
@@ -25,8 +25,8 @@ TRITONSERVER_Server* Server();
 void Works(TRITONSERVER_Error* error);
 std::string Refused(TRITONSERVER_Error* error);
 
-// A model of INPUT0 and OUTPUT0, both INT32 [-1], which `execute` computes; the host offers it
-// under its name as long as it lives.
+// A model of INPUT0 and OUTPUT0, both INT32 [-1], computed by `execute`; the host offers it by name
+// while it lives.
 class Target {
  public:
   using Execute = std::function<int32_t(nrd_batch* batch, nrd_error* error_out)>;
@@ -38,10 +38,10 @@ class Target {
 
   nrd_model* get() { return model_; }
 
-  // Output is input.
+  // Copies the input to the output.
   static int32_t Copy(nrd_batch* batch, nrd_error* error_out);
-  // As many responses as the first element says, each its number; below 0: an error. The one that
-  // the second element names is an error.
+  // Sends as many responses as the first element says, each with its number; a negative count is an
+  // error. The second element names a response that is an error.
   static int32_t Count(nrd_batch* batch, nrd_error* error_out);
 
  private:
@@ -64,7 +64,7 @@ struct Answer {
   std::map<std::string, Value> values;
 };
 
-// A request for one target, and what came back.
+// A request for one target, and its answers.
 class Asker {
  public:
   explicit Asker(const std::string& model, std::vector<int32_t> elements = {1, 2, 3});
@@ -79,22 +79,22 @@ class Asker {
   void Send(TRITONSERVER_InferenceTrace* trace = nullptr);
   void Wait();
   const std::vector<Answer>& answers();
-  // Of the only answer.
+  // The only answer.
   const Answer& answer();
 
-  // What the allocator does. Bytes that it handed out and did not get back:
+  // Bytes that the allocator gave and did not get back:
   [[nodiscard]] int64_t live_bytes();
-  std::string fails_with;      // no memory, for this reason
-  bool gives_nothing = false;  // NULL for any size
+  std::string fails_with;      // the allocator fails with this reason
+  bool gives_nothing = false;  // the allocator gives NULL for any size
   bool gives_device_memory = false;
   int starts = 0;
   int queries = 0;
   int attributes = 0;
-  // Called within the response's and the release's callback.
+  // Called within the callbacks of the response and the release.
   std::function<void()> on_response;
   std::function<void()> on_release;
   bool deletes_on_release = false;
-  // The callbacks that it has set.
+  // The request's callbacks.
   static void OnResponse(TRITONSERVER_InferenceResponse* response, uint32_t flags, void* self);
 
  private:

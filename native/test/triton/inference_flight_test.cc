@@ -1,4 +1,4 @@
-// Inferences that a plug-in starts, while they are in flight: cancelled, unloaded, used wrongly.
+// Tests of inferences in flight that a plug-in started: cancelled, unloaded, misused.
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -11,7 +11,7 @@ namespace {
 
 using Elements = std::vector<int32_t>;
 
-// A backend that waits until it may go on, or until its request is cancelled.
+// A backend that waits until it is let through, or until its request is cancelled.
 class Gate {
  public:
   Target::Execute execute() {
@@ -46,7 +46,7 @@ class Gate {
   bool open_ = false;
 };
 
-// The pin goes behind the last callback.
+// The pin ends after the last callback.
 void WaitForNoPins() {
   while (PluginHost::Get().pins() != 0) {
     std::this_thread::yield();
@@ -77,7 +77,7 @@ TEST_CASE("a request that waits is cancelled, and no callback runs inside of the
   gate.Open();
   first.Wait();
   CHECK(first.answer().output == Elements{1, 2, 3});
-  // What was cancelled before is not cancelled when it is sent again.
+  // A cancelled request is not cancelled any more when it is sent again.
   second.Run();
   CHECK(second.answer().output == Elements{1, 2, 3});
   Works(TRITONSERVER_InferenceRequestCancel(second.get()));
@@ -151,7 +151,7 @@ TEST_CASE("a model is pinned until its answer was delivered and the request give
   CHECK(pins_at_response == 1);
   CHECK(pins_at_release == 1);
   WaitForNoPins();
-  // What could not be sent holds nothing.
+  // A request that could not be sent holds nothing.
   const int64_t shape = 1;
   Works(TRITONSERVER_InferenceRequestAddInput(asker.get(), "INPUT9", TRITONSERVER_TYPE_INT32,
                                               &shape, 1));
@@ -174,7 +174,7 @@ TEST_CASE("a plug-in deletes its request when it gets it back, and asks again fr
   inner.Wait();
   CHECK(outer.answer().output == Elements{1, 2, 3});
   CHECK(inner.answer().output == Elements{9});
-  // The same request again, from its own release: there is no end but the plug-in's.
+  // The request is sent again from its own release: only the plug-in ends this.
   Asker again("target");
   std::atomic<int> rounds{0};
   again.on_release = [&] {

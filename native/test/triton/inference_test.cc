@@ -1,4 +1,4 @@
-// Inferences that a plug-in starts by itself.
+// Tests of inferences that a plug-in starts by itself.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -11,7 +11,7 @@ namespace {
 
 using Elements = std::vector<int32_t>;
 
-// What a target saw of its last request.
+// The last request of a target, as it saw it.
 struct Seen {
   std::string id;
   std::string sequence;
@@ -51,7 +51,7 @@ TEST_CASE("a plug-in asks another model and gets its answer") {
   CHECK(asker.answer().id == "mine");
   CHECK(asker.starts == 1);
   CHECK(asker.live_bytes() == 0);
-  // The request is the plug-in's again, and can be used anew.
+  // The plug-in owns the request again and can reuse it.
   asker.Run();
   CHECK(asker.answer().output == Elements{1, 2, 3});
 }
@@ -138,7 +138,7 @@ TEST_CASE("inputs and outputs are added, taken away and gathered") {
                                                      TRITONSERVER_MEMORY_CPU, 0));
   Works(TRITONSERVER_InferenceRequestAppendInputDataWithBufferAttributes(request, "INPUT0",
                                                                          more.data(), attributes));
-  // For some instances the same in another place.
+  // The same data in another place, for some instances.
   Works(TRITONSERVER_InferenceRequestAppendInputDataWithHostPolicy(
       request, "INPUT0", more.data(), 16, TRITONSERVER_MEMORY_CPU, 0, "numa_0"));
   Works(TRITONSERVER_InferenceRequestAddRequestedOutput(request, "OUTPUT0"));
@@ -298,7 +298,7 @@ TEST_CASE("an allocator's other functions are asked") {
          TRITONSERVER_MemoryType* type, int64_t*) -> TRITONSERVER_Error* {
         ++static_cast<Asker*>(self)->queries;
         CHECK(*byte_size == 12);
-        *byte_size = 1;  // which is the allocator's own affair
+        *byte_size = 1;  // the allocator may choose this
         CHECK(*type == TRITONSERVER_MEMORY_CPU);
         return nullptr;
       }));

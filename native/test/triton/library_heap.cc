@@ -1,5 +1,4 @@
-// Failing allocations for the tests of plug-ins: those of libnereid.so and libtritonserver.so
-// alone.
+// Lets allocations of libnereid.so and libtritonserver.so fail, for the tests of plug-ins.
 #include <link.h>
 
 #include <array>
@@ -58,7 +57,7 @@ bool MayAllocate(const void* caller) {
 
 }  // namespace
 
-// Take the place of the C library's, for all that is loaded.
+// Replace the C library's functions for the whole process.
 extern "C" void* malloc(size_t byte_size) {
   if (MayAllocate(__builtin_return_address(0))) {
     return __libc_malloc(byte_size);

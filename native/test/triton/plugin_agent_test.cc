@@ -1,4 +1,4 @@
-// Repository agents made for Triton.
+// Tests of repository agents made for Triton.
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -32,7 +32,7 @@ class AgentOf {
   nrt_agent* agent_ = nullptr;
 };
 
-// A model that asks the agent to do something.
+// A model whose parameters tell the agent what to do.
 class AgentsModel {
  public:
   AgentsModel(AgentOf& agent, const std::string& what, const std::string& location = "/models/m") {
@@ -115,13 +115,13 @@ TEST_CASE("an agent puts other files in the place of a model's") {
     CHECK(model.Act(NRT_AGENT_LOAD) == NRD_OK);
     place = model.location();
     CHECK(FileText(place / "origin") == "/models/m");
-    // The next in a chain begins where the first ended.
+    // The next agent of a chain begins where the previous one ended.
     AgentsModel second(agent, "relocate", place);
     CHECK(second.Act(NRT_AGENT_LOAD) == NRD_OK);
     CHECK(second.location() != place.string());
     CHECK(FileText(second.location() + "/origin") == place.string());
   }
-  // What the agent did not give back is removed.
+  // A directory that the agent did not release is removed.
   CHECK_FALSE(std::filesystem::exists(place));
   {
     AgentsModel model(agent, "release");

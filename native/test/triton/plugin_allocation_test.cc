@@ -1,5 +1,5 @@
-// Each allocation of the plug-in host and of the core under it fails once, alone and with all that
-// follow: requests of plug-ins, and those that plug-ins send, are answered.
+// Every allocation of the plug-in host, and of the core below it, fails once, alone and with all
+// later ones: requests from and to plug-ins are still answered.
 #include <memory>
 #include <vector>
 
@@ -9,8 +9,8 @@
 namespace nereid::test {
 namespace {
 
-// Sends all while an allocation fails; each is answered, by the right value or by a reason. Returns
-// whether so many allocations were made.
+// Sends all while an allocation fails; each is answered with the right value or a reason. Returns
+// whether that many allocations were made.
 bool SendAll(std::deque<PluginRequest>& requests, int64_t number, bool lasting) {
   const FailingAllocation failing(number, lasting);
   for (PluginRequest& request : requests) {
@@ -36,7 +36,7 @@ void CheckValues(std::deque<PluginRequest>& requests, const std::vector<int32_t>
   }
 }
 
-// The model goes on as if nothing had been.
+// The model continues as if nothing had happened.
 void CheckAfter(PluginModel& model, const std::vector<int32_t>& expected = {1, 2, 3}) {
   PluginRequest later(model, "", expected);
   CHECK(later.Run() == NRD_OK);

@@ -1,4 +1,4 @@
-// Response caches made for Triton, as the core uses them.
+// Tests of response caches made for Triton, as the core uses them.
 #include <cstring>
 #include <string>
 
@@ -9,7 +9,7 @@ namespace {
 
 std::string Mode(const std::string& mode) { return R"({"mode":")" + mode + R"("})"; }
 
-// The keeper in one of its modes.
+// The cache plug-in 'keeper' in one of its modes.
 class Keeper {
  public:
   explicit Keeper(const std::string& mode) {
@@ -51,7 +51,7 @@ class Keeper {
   nrd_cache table_{};
 };
 
-// An identity model of a runtime that keeps its answers in the keeper.
+// An identity model of a runtime that caches answers in the keeper.
 class CachedModel {
  public:
   explicit CachedModel(Keeper& keeper) {
@@ -87,7 +87,7 @@ class CachedModel {
   CachedModel(const CachedModel&) = delete;
   CachedModel& operator=(const CachedModel&) = delete;
 
-  // Whether the answer came out of the cache; it is right in any case.
+  // True if the answer came from the cache; the value is right in any case.
   bool Hits(int32_t element) {
     Errors errors;
     nrd_request* request = nullptr;
@@ -135,7 +135,7 @@ TEST_CASE("a cache gives back what was stored") {
   CHECK(keeper.found == "what was asked");
   CHECK(keeper.Insert("a", "again") == NRD_ALREADY_EXISTS);
   CHECK(keeper.Lookup("b") == NRD_NOT_FOUND);
-  // A key is not found or is taken: that is no failure.
+  // A missing key or a taken key is not a failure.
   CHECK(PluginHost::Get().TakeLog() == "");
 }
 

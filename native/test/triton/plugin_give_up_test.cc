@@ -1,4 +1,4 @@
-// A plug-in that holds requests does not hinder unloading.
+// Tests that a plug-in which keeps requests does not hinder unloading.
 #include <dlfcn.h>
 
 #include "test/triton/triton_fixture.h"
@@ -17,7 +17,7 @@ class HoardingLibrary {
   HoardingLibrary& operator=(const HoardingLibrary&) = delete;
 
   void Hold(int held) { reinterpret_cast<void (*)(int)>(dlsym(library_, "hoarding_hold"))(held); }
-  // Returns when an Execute is held up.
+  // Returns when an Execute is blocked.
   void Await() { reinterpret_cast<void (*)()>(dlsym(library_, "hoarding_await"))(); }
 
  private:
@@ -31,7 +31,7 @@ TEST_CASE("what a plug-in holds when its model is unloaded is told and taken fro
     PluginRequest request(model, "", {1});
     request.Submit();
     Errors errors;
-    // The instance takes the request, and it cannot be answered from then on.
+    // The instance has taken the request; from here on it cannot be answered.
     while (model.stats().executing_count == 0) {
     }
     CHECK(nrd_model_drain(model.get(), nrd_clock_now_ns() + 1, errors.out()) ==
@@ -89,7 +89,7 @@ TEST_CASE("what an Execute that runs on has is left to it until it returns") {
     CHECK(nrd_model_drain(model.get(), nrd_clock_now_ns() + 1, errors.out()) ==
           NRD_DEADLINE_EXCEEDED);
     nrt_model_give_up(model.load());
-    // Its handles are good: the backend uses them.
+    // Its handles stay valid: the backend uses them.
     CHECK(PluginHost::Handles().find("1 request of backend 'hoarding'") != std::string::npos);
     library.Hold(0);
     CHECK(request.Wait() == NRD_UNAVAILABLE);

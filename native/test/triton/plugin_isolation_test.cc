@@ -1,5 +1,5 @@
-// Backends made for Triton in processes of their own. With NEREID_ISOLATED_PLUGINS, as ctest runs
-// them once more, the other tests say that all else is as in the process.
+// Tests of Triton backends in processes of their own. ctest runs the other tests again with
+// NEREID_ISOLATED_PLUGINS, to show that all else is as without a process.
 #include <csignal>
 
 #include "test/triton/triton_fixture.h"

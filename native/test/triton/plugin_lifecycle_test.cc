@@ -1,4 +1,4 @@
-// Backends made for Triton, their models and instances come and go, or are refused.
+// Tests of Triton backends, models and instances: they are opened, closed or refused.
 #include <memory>
 #include <thread>
 

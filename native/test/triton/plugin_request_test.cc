@@ -1,4 +1,4 @@
-// What a backend made for Triton reads of a request, and what the server does for it meanwhile.
+// Tests of a request as a Triton backend reads it, and of the server's work meanwhile.
 #include "test/triton/triton_fixture.h"
 
 namespace nereid::test {

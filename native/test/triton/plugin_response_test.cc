@@ -1,10 +1,10 @@
-// Responses of backends made for Triton: in time, late, several, wrong, and none.
+// Tests of responses of Triton backends: in time, late, several, wrong, and none.
 #include "test/triton/triton_fixture.h"
 
 namespace nereid::test {
 namespace {
 
-// What a case noted when nothing could be sent any more comes with the next response.
+// A note made when nothing could be sent any more comes with the next response.
 void CheckNothingKept(PluginModel& model) {
   PluginRequest request(model, "answer");
   request.Run();
@@ -215,7 +215,7 @@ TEST_CASE("a backend sees that nobody waits any more") {
   PluginModel model(plugin);
   PluginRequest request(model, "until_cancelled");
   request.Submit();
-  // It may be cancelled before it executes, and once it does the backend sees the mark.
+  // A request may be cancelled before it executes; the backend then sees the mark.
   nrd_request_cancel(request.get());
   CHECK(request.Wait() == NRD_CANCELLED);
   CheckNothingKept(model);

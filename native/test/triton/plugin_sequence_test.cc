@@ -1,4 +1,4 @@
-// Backends made for Triton that keep state, and that want a request again.
+// Tests of Triton backends that keep state, and that ask to get a request again.
 #include <cstdlib>
 
 #include "test/triton/triton_fixture.h"
@@ -32,7 +32,7 @@ TEST_CASE("a backend reads and writes the state of a sequence") {
           continue;
         }
         PluginRequest request(model, "state", {i});
-        // A process of its own cannot write over what it is asked with.
+        // A plug-in in its own process cannot write over its input.
         request.With("in_place",
                      int64_t{flags != 0 && std::getenv("NEREID_ISOLATED_PLUGINS") == nullptr});
         request->sequence_id = id;

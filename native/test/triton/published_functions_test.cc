@@ -1,5 +1,5 @@
-// libtritonserver.so offers every function that Triton publishes; those that no plug-in needs say
-// so.
+// Tests that libtritonserver.so offers every function that Triton publishes; functions that no
+// plug-in needs fail with a message.
 #include "test/triton/published_functions.h"
 
 #include <dlfcn.h>
@@ -14,7 +14,7 @@
 namespace nereid::test {
 namespace {
 
-// Says which function it was.
+// Expects a message that names the function.
 void CheckUnsupported(TRITONSERVER_Error* error, const std::string& function) {
   REQUIRE(error != nullptr);
   CHECK(TRITONSERVER_ErrorCode(error) == TRITONSERVER_ERROR_UNSUPPORTED);

@@ -1,4 +1,4 @@
-// What plug-ins ask the server, and traces of the inferences that they start.
+// Tests of plug-ins' calls to the server, and of traces of inferences that they start.
 #include <algorithm>
 #include <utility>
 
@@ -16,7 +16,7 @@ std::string TakeJson(TRITONSERVER_Message* message) {
   return text;
 }
 
-// A trace's activities, and what it was about when it ended.
+// A trace's activities, and its model and request when it ended.
 struct Recorded {
   std::vector<std::string> activities;
   std::vector<uint64_t> times;
@@ -117,7 +117,7 @@ TEST_CASE("a plug-in gets the server's documents") {
 }
 
 TEST_CASE("a plug-in has models loaded and unloaded") {
-  Server();  // before anything is held of it
+  Server();  // started before handles are counted
   TRITONSERVER_Parameter* const config =
       TRITONSERVER_ParameterNew("config", TRITONSERVER_PARAMETER_STRING, "{}");
   TRITONSERVER_Parameter* const file = TRITONSERVER_ParameterBytesNew("file:1/model.x", "abc", 3);
@@ -155,7 +155,7 @@ TEST_CASE("a trace tells the course of an inference") {
   CHECK(recorded.tensors == std::vector<std::string>{"TENSOR_QUEUE_INPUT INPUT0 12",
                                                      "TENSOR_BACKEND_OUTPUT OUTPUT0 12"});
   CHECK(recorded.about == "target 1 mine");
-  // It ends, too, when the request is refused.
+  // The trace ends, too, when the request is refused.
   Works(TRITONSERVER_InferenceRequestRemoveAllInputs(asker.get()));
   Refused(TRITONSERVER_ServerInferAsync(Server(), asker.get(), NewTrace(&recorded)));
   Refused(TRITONSERVER_ServerInferAsync(Server(), nullptr, NewTrace(&recorded)));

@@ -74,7 +74,7 @@ int32_t Load(Plugin& plugin, const PluginModelSettings& settings, uint64_t load,
   options.parameters = parameters.data();
   options.parameter_count = parameters.size();
   options.sequences = settings.sequences;
-  // As the control plane does it: the backend completes the configuration first.
+  // The backend completes the configuration first, as in the control plane.
   nrd_source* source = nullptr;
   const int32_t code =
       nrd_source_open(PluginHost::Get().runtime(), &options, &source, errors.out());

@@ -1,5 +1,5 @@
-// What the tests of plug-ins share: the host that libtritonserver.so runs in, models of plug-ins'
-// backends, and requests over the C ABI with what such a backend says besides its outputs.
+// Fixtures of the tests of plug-ins: the host that libtritonserver.so runs in, models of plug-in
+// backends, and requests over the C ABI with the values that such a backend adds to its outputs.
 #ifndef NEREID_TEST_TRITON_FIXTURE_H_
 #define NEREID_TEST_TRITON_FIXTURE_H_
 
@@ -22,7 +22,7 @@ namespace nereid::test {
 inline nrd_string View(std::string_view text) { return {text.data(), text.size()}; }
 inline std::string Text(nrd_string text) { return {text.data, text.size}; }
 
-// What a call says when it fails; empty when it does not.
+// The message of a failed call; empty after success.
 class Errors {
  public:
   Errors() { error_.struct_size = sizeof(error_); }
@@ -42,7 +42,7 @@ struct Reply {
   std::string error;  // in place of outputs
 };
 
-// What a traced request told.
+// An event of a traced request.
 struct Activity {
   uint64_t tag = 0;
   uint64_t trace = 0;
@@ -54,7 +54,7 @@ struct Activity {
   std::vector<int32_t> values;
 };
 
-// The host is the process's only one: libtritonserver.so is started once, with its runtime.
+// The process has one host: libtritonserver.so is started once, with its runtime.
 class PluginHost {
  public:
   static PluginHost& Get();
@@ -65,15 +65,15 @@ class PluginHost {
   void Withdraw(const std::string& name);
   // How many times a model is pinned.
   int64_t pins();
-  // What plug-ins had loaded and unloaded since the last time, a line each.
+  // Loads and unloads by plug-ins since the last call, a line each.
   std::string TakeLoads();
-  // What was logged since the last time, a line each.
+  // Log messages since the last call, a line each.
   std::string TakeLog();
-  // What a backend completed for the load.
+  // The configuration that a backend completed for the load.
   std::string completed(uint64_t load);
-  // What was told of traced requests since the last time.
+  // Events of traced requests since the last call.
   std::vector<Activity> TakeActivities();
-  // The metrics of plug-ins; what they hold of the server's.
+  // The metrics that plug-ins made; the server's handles that they hold.
   static std::string Metrics();
   static std::string Handles();
 
@@ -101,8 +101,8 @@ class PluginHost {
 class Plugin {
  public:
   explicit Plugin(const std::string& library, const std::string& name = "probe");
-  // One whose models have processes of their own, with these parameters as well. Where
-  // NEREID_ISOLATED_PLUGINS is set, all have.
+  // A backend whose models have processes of their own, with these parameters as well. With
+  // NEREID_ISOLATED_PLUGINS all backends are such.
   using Parameters = std::map<std::string, std::string>;
   Plugin(const std::string& library, const std::string& name, Parameters isolation);
   ~Plugin();
@@ -112,9 +112,9 @@ class Plugin {
   nrt_backend* get() { return backend_; }
   const nrd_backend& table() const { return table_; }
   const Parameters& parameters() const { return parameters_; }
-  // Without waiting for inferences that it began.
+  // Closes without waiting for inferences that the backend began.
   void CloseAtOnce();
-  // Opens one that must not be opened, and returns what is said.
+  // Opens a plug-in that must be refused, and returns the message.
   static std::string Refusal(const std::string& library, const std::string& name);
 
  private:
@@ -151,9 +151,9 @@ class PluginModel {
   nrd_model* get() { return model_; }
   [[nodiscard]] uint64_t load() const { return load_; }
   nrd_model_stats stats();
-  // Loads one that must not be loaded, and returns what is said.
+  // Loads a model that must be refused, and returns the message.
   static std::string Refusal(Plugin& plugin, const PluginModelSettings& settings);
-  // Returns the status; the model is the caller's.
+  // Returns the status; the caller owns the model.
   static int32_t Load(Plugin& plugin, const PluginModelSettings& settings, nrd_model** model_out);
 
  private:
@@ -161,7 +161,7 @@ class PluginModel {
   uint64_t load_ = 0;
 };
 
-// One row, unless said otherwise.
+// A request of one row, unless said otherwise.
 class PluginRequest {
  public:
   explicit PluginRequest(PluginModel& model, const std::string& what,
@@ -175,16 +175,16 @@ class PluginRequest {
   nrd_request* operator->() { return record_; }
 
   void Submit();
-  // Waits for the end at most half a minute; returns the status.
+  // Waits for the end for at most half a minute; returns the status.
   int32_t Wait();
   int32_t Run() {
     Submit();
     return Wait();
   }
   [[nodiscard]] std::string message() const;
-  // All responses in order, the last one among them where there is one.
+  // All responses in order, with the last one if there is one.
   const std::vector<Reply>& replies();
-  // Of the only response: what the probe said. CHECKs that it found nothing wrong.
+  // Checks the probe's report in the only response: nothing was wrong.
   void CheckReport();
 
  private:

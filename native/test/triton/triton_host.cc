@@ -1,4 +1,4 @@
-// The host of the tests, and plug-ins in it.
+// The host of the tests, and the plug-ins in it.
 #include <cstdlib>
 #include <cstring>
 #include <utility>

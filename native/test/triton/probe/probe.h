@@ -1,7 +1,6 @@
-/* A backend that uses every function which backends take from the server, right and wrong. What a
- * request asks for is its parameter "do": the name of a case (probe_execute.c). Each case notes
- * what did not behave as it should, and tells it with the response: "checks" is how many things
- * were looked at, "wrong" lists those that were not as they should be. */
+/* A backend that calls every function of the server for backends, rightly and wrongly. The
+ * request's parameter "do" names a case (probe_execute.c). Each case notes deviations and sends
+ * them with the response: "checks" is the number of checks, "wrong" lists the failed ones. */
 #ifndef NEREID_TEST_TRITON_PROBE_H_
 #define NEREID_TEST_TRITON_PROBE_H_
 
@@ -26,17 +25,17 @@ void probe_refused(probe_report* report, TRITONSERVER_Error* error, const char* 
 #define EXPECT(condition) probe_check(report, (condition), #condition, __LINE__)
 #define WORKS(call) probe_works(report, (call), #call, __LINE__)
 #define FAILS(call, code) probe_fails(report, (call), (code), #call, __LINE__)
-/* Fails with whatever code, and says something. */
+/* Expects a failure, with any code and a message. */
 #define REFUSED(call) probe_refused(report, (call), #call, __LINE__)
 
-/* What a case gets, and has to release. */
+/* The arguments of a case, which must release them. */
 typedef struct probe_call {
   TRITONBACKEND_ModelInstance* instance;
   TRITONBACKEND_Request* request;
   probe_report* report;
 } probe_call;
 
-/* The model's and the instance's own objects: what they saw while they were made. */
+/* Objects of the model and the instance: observations made while they were created. */
 typedef struct probe_model {
   probe_report report;
   TRITONBACKEND_Model* handle;
@@ -53,7 +52,7 @@ typedef struct probe_instance {
   bool passive;
 } probe_instance;
 
-/* Returns an error for Execute as a whole, or NULL; what it leaves of the request is none. */
+/* Returns an error for Execute as a whole, or NULL. */
 typedef TRITONSERVER_Error* (*probe_case)(probe_call call);
 
 /* The cases, one file each group. */
@@ -92,16 +91,16 @@ const void* probe_parameter(TRITONBACKEND_Request* request, const char* name,
                             TRITONSERVER_ParameterType type);
 int64_t probe_number(TRITONBACKEND_Request* request, const char* name, int64_t otherwise);
 
-/* Adds what was found, and the outputs that the request wants: each is INPUT0. */
+/* Adds the observations, and the requested outputs: each is INPUT0. */
 void probe_fill(probe_report* report, TRITONBACKEND_Request* request,
                 TRITONBACKEND_Response* response);
 void probe_note(probe_report* report, TRITONBACKEND_Response* response);
-/* For what is found when nothing can be sent any more: the next response tells it. */
+/* Keeps observations that cannot be sent any more; the next response tells them. */
 void probe_keep(const probe_report* report);
 /* Answers with one response and releases the request. */
 TRITONSERVER_Error* probe_answer(probe_call call);
 
-/* Runs `work` on a thread of its own, which nobody waits for until the model is unloaded. */
+/* Runs `work` on its own thread, which is joined when the model is unloaded. */
 void probe_in_background(probe_call call, void (*work)(probe_call call));
 void probe_join_background(void);
 

@@ -1,5 +1,5 @@
-// A backend that lets exceptions out of its functions, as none may. Which one is the model's name,
-// but for Initialize, whose backend is named so.
+// A backend that lets exceptions out of its functions, which is forbidden. The model's name chooses
+// the function; for Initialize the backend's name does.
 #include <cstring>
 #include <stdexcept>
 
@@ -83,7 +83,7 @@ TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceExecute(
     TRITONSERVER_ErrorDelete(error);
     TRITONSERVER_ErrorDelete(
         TRITONBACKEND_RequestRelease(requests[i], TRITONSERVER_REQUEST_RELEASE_ALL));
-    // Behind the answer: it must not be answered twice.
+    // Throws after the answer: the request must not be answered twice.
     ThrowIf(name, "execute_late");
   }
   return nullptr;

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* The beginning of most of the server's functions, and of all of a backend's. */
+/* The prefix of most server functions, and of all backend functions. */
 #define TRITONBACKEND_CALL TRITONSERVER_CALL
 #define TRITONBACKEND_OFFER TRITONSERVER_CALL
 
@@ -45,7 +45,7 @@ typedef enum TRITONBACKEND_artifacttype_enum {
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* UNSUPPORTED: there is no such memory; UNAVAILABLE: there is not enough of it now. */
+/* UNSUPPORTED: no such memory exists; UNAVAILABLE: too little of it is free. */
 TRITONBACKEND_CALL TRITONBACKEND_MemoryManagerAllocate(TRITONBACKEND_MemoryManager* manager,
                                                        void** buffer,
                                                        const TRITONSERVER_MemoryType type,
@@ -64,7 +64,7 @@ TRITONBACKEND_CALL TRITONBACKEND_InputPropertiesForHostPolicy(
     TRITONBACKEND_Input* input, const char* host_policy, const char** name,
     TRITONSERVER_DataType* datatype, const int64_t** shape, uint32_t* rank, uint64_t* byte_size,
     uint32_t* buffer_count);
-/* Type and id say what the caller would like, and then what it got; so for all buffers below. */
+/* Type and id hold the caller's wish, and then the actual place; the same for all buffers below. */
 TRITONBACKEND_CALL TRITONBACKEND_InputBuffer(TRITONBACKEND_Input* input, const uint32_t index,
                                              const void** buffer, uint64_t* byte_size,
                                              TRITONSERVER_MemoryType* type, int64_t* id);
@@ -111,14 +111,14 @@ TRITONBACKEND_CALL TRITONBACKEND_RequestOutputCount(TRITONBACKEND_Request* reque
                                                     uint32_t* count);
 TRITONBACKEND_CALL TRITONBACKEND_RequestOutputName(TRITONBACKEND_Request* request,
                                                    const uint32_t index, const char** name);
-/* UNAVAILABLE: nobody knows yet. */
+/* UNAVAILABLE: not known yet. */
 TRITONBACKEND_CALL TRITONBACKEND_RequestOutputBufferProperties(TRITONBACKEND_Request* request,
                                                                const char* name, size_t* byte_size,
                                                                TRITONSERVER_MemoryType* type,
                                                                int64_t* id);
-/* An error means that the request is still the backend's. */
+/* After an error the backend still owns the request. */
 TRITONBACKEND_CALL TRITONBACKEND_RequestRelease(TRITONBACKEND_Request* request, uint32_t flags);
-/* NULL for a request that nobody traces. */
+/* NULL for a request that is not traced. */
 TRITONBACKEND_CALL TRITONBACKEND_RequestTrace(TRITONBACKEND_Request* request,
                                               TRITONSERVER_InferenceTrace** trace);
 
@@ -149,7 +149,7 @@ TRITONBACKEND_CALL TRITONBACKEND_ResponseOutput(TRITONBACKEND_Response* response
                                                 TRITONBACKEND_Output** output, const char* name,
                                                 const TRITONSERVER_DataType datatype,
                                                 const int64_t* shape, const uint32_t rank);
-/* The response is the server's from here on; the error stays the caller's. */
+/* The server owns the response from here on; the caller keeps the error. */
 TRITONBACKEND_CALL TRITONBACKEND_ResponseSend(TRITONBACKEND_Response* response,
                                               const uint32_t flags, TRITONSERVER_Error* error);
 TRITONBACKEND_CALL TRITONBACKEND_InferenceResponseOutputByName(TRITONBACKEND_Response* response,
@@ -209,13 +209,13 @@ TRITONBACKEND_CALL TRITONBACKEND_ModelVersion(TRITONBACKEND_Model* model, uint64
 TRITONBACKEND_CALL TRITONBACKEND_ModelRepository(TRITONBACKEND_Model* model,
                                                  TRITONBACKEND_ArtifactType* type,
                                                  const char** location);
-/* The message is the caller's, who deletes it. config_version is 1. */
+/* The caller owns and deletes the message. config_version is 1. */
 TRITONBACKEND_CALL TRITONBACKEND_ModelConfig(TRITONBACKEND_Model* model,
                                              const uint32_t config_version,
                                              TRITONSERVER_Message** config);
 TRITONBACKEND_CALL TRITONBACKEND_ModelAutoCompleteConfig(TRITONBACKEND_Model* model,
                                                          bool* completes);
-/* Within TRITONBACKEND_ModelInitialize. The message stays the caller's. */
+/* Call it within TRITONBACKEND_ModelInitialize. The caller keeps the message. */
 TRITONBACKEND_CALL TRITONBACKEND_ModelSetConfig(TRITONBACKEND_Model* model,
                                                 const uint32_t config_version,
                                                 TRITONSERVER_Message* config);
@@ -261,7 +261,7 @@ TRITONBACKEND_CALL TRITONBACKEND_ModelInstanceReportMemoryUsage(
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
-/* Times are those of CLOCK_MONOTONIC. Before the request is released. */
+/* Times are those of CLOCK_MONOTONIC. Call it before the request is released. */
 TRITONBACKEND_CALL TRITONBACKEND_ModelInstanceReportStatistics(
     TRITONBACKEND_ModelInstance* instance, TRITONBACKEND_Request* request, const bool success,
     const uint64_t execute_start_ns, const uint64_t compute_start_ns, const uint64_t compute_end_ns,
@@ -293,8 +293,9 @@ TRITONBACKEND_CALL TRITONBACKEND_ModelInstanceReportResponseStatistics(
 
 /* ---- What a backend offers ------------------------------------------------------------------- */
 
-/* The one that it cannot go without. An error returned means that the requests stay the server's;
- * otherwise the backend answers and releases each of them, at any time and on any thread. */
+/* The only function that a backend must have. An error returned means that the requests stay the
+ * server's; otherwise the backend answers and releases each of them, at any time and on any thread.
+ */
 TRITONBACKEND_OFFER TRITONBACKEND_ModelInstanceExecute(TRITONBACKEND_ModelInstance* instance,
                                                        TRITONBACKEND_Request** requests,
                                                        const uint32_t request_count);
@@ -308,7 +309,7 @@ TRITONBACKEND_OFFER TRITONBACKEND_ModelInstanceReady(TRITONBACKEND_ModelInstance
 TRITONBACKEND_OFFER TRITONBACKEND_GetBackendAttribute(TRITONBACKEND_Backend* backend,
                                                       TRITONBACKEND_BackendAttribute* attribute);
 
-/* All of these, or none. The batcher and `userp` are whatever the backend likes. */
+/* A backend has all of these, or none. The batcher and `userp` are the backend's own. */
 TRITONBACKEND_OFFER TRITONBACKEND_ModelBatcherInitialize(TRITONBACKEND_Batcher** batcher,
                                                          TRITONBACKEND_Model* model);
 TRITONBACKEND_OFFER TRITONBACKEND_ModelBatcherFinalize(TRITONBACKEND_Batcher* batcher);

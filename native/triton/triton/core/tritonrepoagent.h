@@ -17,7 +17,7 @@ extern "C" {
 #define TRITONREPOAGENT_API_VERSION_MAJOR 0
 #define TRITONREPOAGENT_API_VERSION_MINOR 1
 
-/* One for each library, and one for each load of a model that names it. */
+/* Agent: one for each library. AgentModel: one for each load of a model that names it. */
 typedef struct TRITONREPOAGENT_Agent TRITONREPOAGENT_Agent;
 typedef struct TRITONREPOAGENT_AgentModel TRITONREPOAGENT_AgentModel;
 
@@ -44,17 +44,17 @@ TRITONSERVER_CALL TRITONREPOAGENT_ModelRepositoryLocation(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
     TRITONREPOAGENT_ArtifactType* artifact_type, const char** location);
 
-/* An empty directory for the agent to write to, the same one until it is released. */
+/* An empty directory for the agent to write to, the same until it is released. */
 TRITONSERVER_CALL TRITONREPOAGENT_ModelRepositoryLocationAcquire(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
     const TRITONREPOAGENT_ArtifactType artifact_type, const char** location);
 
-/* Removes an acquired directory with all that is in it. */
+/* Removes an acquired directory and its contents. */
 TRITONSERVER_CALL TRITONREPOAGENT_ModelRepositoryLocationRelease(TRITONREPOAGENT_Agent* agent,
                                                                  TRITONREPOAGENT_AgentModel* model,
                                                                  const char* location);
 
-/* From here on the model's files are at `location`. Only while LOAD is handled. */
+/* The model's files are at `location` from here on. Allowed only while LOAD is handled. */
 TRITONSERVER_CALL TRITONREPOAGENT_ModelRepositoryUpdate(
     TRITONREPOAGENT_Agent* agent, TRITONREPOAGENT_AgentModel* model,
     const TRITONREPOAGENT_ArtifactType artifact_type, const char* location);
@@ -74,7 +74,7 @@ TRITONSERVER_CALL TRITONREPOAGENT_ModelConfig(TRITONREPOAGENT_Agent* agent,
                                               const uint32_t config_version,
                                               TRITONSERVER_Message** model_config);
 
-/* A pointer of the agent's, for a model and for the library. */
+/* The agent's own pointer, for a model and for the library. */
 TRITONSERVER_CALL TRITONREPOAGENT_ModelState(TRITONREPOAGENT_AgentModel* model, void** state);
 TRITONSERVER_CALL TRITONREPOAGENT_ModelSetState(TRITONREPOAGENT_AgentModel* model, void* state);
 TRITONSERVER_CALL TRITONREPOAGENT_State(TRITONREPOAGENT_Agent* agent, void** state);
@@ -89,7 +89,8 @@ TRITONSERVER_CALL TRITONREPOAGENT_ModelInitialize(TRITONREPOAGENT_Agent* agent,
 TRITONSERVER_CALL TRITONREPOAGENT_ModelFinalize(TRITONREPOAGENT_Agent* agent,
                                                 TRITONREPOAGENT_AgentModel* model);
 
-/* For one model at a time, for several models at once. An error for LOAD fails the load. */
+/* Called once at a time for each model, for several models concurrently. An error for LOAD fails
+ * the load. */
 TRITONSERVER_CALL TRITONREPOAGENT_ModelAction(TRITONREPOAGENT_Agent* agent,
                                               TRITONREPOAGENT_AgentModel* model,
                                               const TRITONREPOAGENT_ActionType action_type);

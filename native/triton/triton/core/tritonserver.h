@@ -17,10 +17,10 @@ extern "C" {
 #endif
 
 #define TRITONSERVER_DECLSPEC __attribute__((visibility("default")))
-/* The beginning of most functions. */
+/* The prefix of most functions. */
 #define TRITONSERVER_CALL TRITONSERVER_DECLSPEC struct TRITONSERVER_Error*
 
-/* In C++, too, an enum holds whatever number a plug-in passes. */
+/* In C++, too, an enum holds any number that a plug-in passes. */
 #ifdef __cplusplus
 #define TRITONSERVER_ANY : unsigned int
 #else
@@ -81,7 +81,7 @@ typedef enum TRITONSERVER_instancegroupkind_enum TRITONSERVER_ANY {
   TRITONSERVER_INSTANCEGROUPKIND_MODEL = 3
 } TRITONSERVER_InstanceGroupKind;
 
-/* "FP32"; "<invalid>" for what is none. */
+/* "FP32"; "<invalid>" for an unknown number. */
 TRITONSERVER_DECLSPEC const char* TRITONSERVER_DataTypeString(TRITONSERVER_DataType datatype);
 TRITONSERVER_DECLSPEC TRITONSERVER_DataType TRITONSERVER_StringToDataType(const char* name);
 /* The size of an element; 0 for BYTES. */
@@ -139,10 +139,10 @@ typedef enum TRITONSERVER_parametertype_enum TRITONSERVER_ANY {
 } TRITONSERVER_ParameterType;
 
 TRITONSERVER_DECLSPEC const char* TRITONSERVER_ParameterTypeString(TRITONSERVER_ParameterType type);
-/* Copies name and value; NULL when it cannot. Not for BYTES. */
+/* Copies name and value; NULL if it cannot. Not for BYTES. */
 TRITONSERVER_DECLSPEC TRITONSERVER_Parameter* TRITONSERVER_ParameterNew(
     const char* name, const TRITONSERVER_ParameterType type, const void* value);
-/* The bytes are not copied: they outlive the parameter. */
+/* The bytes are not copied: they must outlive the parameter. */
 TRITONSERVER_DECLSPEC TRITONSERVER_Parameter* TRITONSERVER_ParameterBytesNew(const char* name,
                                                                              const void* bytes,
                                                                              const uint64_t size);
@@ -151,7 +151,7 @@ TRITONSERVER_DECLSPEC void TRITONSERVER_ParameterDelete(TRITONSERVER_Parameter* 
 TRITONSERVER_CALL TRITONSERVER_MessageNewFromSerializedJson(TRITONSERVER_Message** message,
                                                             const char* json, size_t byte_size);
 TRITONSERVER_CALL TRITONSERVER_MessageDelete(TRITONSERVER_Message* message);
-/* The text is the message's. */
+/* The message owns the text. */
 TRITONSERVER_CALL TRITONSERVER_MessageSerializeToJson(TRITONSERVER_Message* message,
                                                       const char** json, size_t* byte_size);
 
@@ -197,7 +197,7 @@ TRITONSERVER_CALL TRITONSERVER_MetricsFormatted(TRITONSERVER_Metrics* metrics,
 TRITONSERVER_CALL TRITONSERVER_MetricFamilyNew(TRITONSERVER_MetricFamily** family,
                                                const TRITONSERVER_MetricKind kind, const char* name,
                                                const char* description);
-/* The family's metrics are deleted before it. */
+/* Delete the family's metrics before it. */
 TRITONSERVER_CALL TRITONSERVER_MetricFamilyDelete(TRITONSERVER_MetricFamily* family);
 TRITONSERVER_CALL TRITONSERVER_GetMetricFamilyKind(TRITONSERVER_MetricFamily* family,
                                                    TRITONSERVER_MetricKind* kind);

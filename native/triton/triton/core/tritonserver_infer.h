@@ -124,7 +124,7 @@ typedef enum tritonserver_responsecompleteflag_enum {
 
 typedef void (*TRITONSERVER_InferenceRequestReleaseFn_t)(TRITONSERVER_InferenceRequest* request,
                                                          const uint32_t flags, void* userp);
-/* `response` is NULL when there are flags alone. */
+/* `response` is NULL if there are only flags. */
 typedef void (*TRITONSERVER_InferenceResponseCompleteFn_t)(TRITONSERVER_InferenceResponse* response,
                                                            const uint32_t flags, void* userp);
 
@@ -173,7 +173,7 @@ TRITONSERVER_CALL TRITONSERVER_InferenceRequestRemoveInput(TRITONSERVER_Inferenc
                                                            const char* name);
 TRITONSERVER_CALL TRITONSERVER_InferenceRequestRemoveAllInputs(
     TRITONSERVER_InferenceRequest* request);
-/* The bytes are not copied: they stay valid until the request's release. */
+/* The bytes are not copied: they must stay valid until the request's release. */
 TRITONSERVER_CALL TRITONSERVER_InferenceRequestAppendInputData(
     TRITONSERVER_InferenceRequest* request, const char* name, const void* data, size_t byte_size,
     TRITONSERVER_MemoryType type, int64_t id);
@@ -209,7 +209,7 @@ TRITONSERVER_CALL TRITONSERVER_InferenceRequestSetDoubleParameter(
 /* ---- Responses ------------------------------------------------------------------------------- */
 
 TRITONSERVER_CALL TRITONSERVER_InferenceResponseDelete(TRITONSERVER_InferenceResponse* response);
-/* The error is the response's: it is not deleted by the caller. */
+/* The response owns the error: the caller does not delete it. */
 TRITONSERVER_CALL TRITONSERVER_InferenceResponseError(TRITONSERVER_InferenceResponse* response);
 TRITONSERVER_CALL TRITONSERVER_InferenceResponseModel(TRITONSERVER_InferenceResponse* response,
                                                       const char** name, int64_t* version);

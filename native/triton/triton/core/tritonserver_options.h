@@ -23,7 +23,7 @@ typedef enum tritonserver_ratelimitmode_enum {
 TRITONSERVER_CALL TRITONSERVER_ServerOptionsNew(TRITONSERVER_ServerOptions** options);
 TRITONSERVER_CALL TRITONSERVER_ServerOptionsDelete(TRITONSERVER_ServerOptions* options);
 
-/* All others set something of the options. */
+/* All others change the options. */
 #define TRITONSERVER_OPTION(name, ...)                                                    \
   TRITONSERVER_CALL TRITONSERVER_ServerOptions##name(TRITONSERVER_ServerOptions* options, \
                                                      __VA_ARGS__)

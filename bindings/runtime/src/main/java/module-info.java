@@ -3,13 +3,13 @@
  * interface: start with {@code --enable-native-access=io.nereid.runtime}, or {@code ALL-UNNAMED} on
  * the class path.
  */
-@SuppressWarnings("module") // those that it exports to are built after this one
+@SuppressWarnings("module") // the modules that it exports to are built after this one
 module io.nereid.runtime {
   requires static io.nereid.locks;
   requires transitive io.nereid.types;
-  requires java.logging; // protobuf does, which is inside the jar
+  requires java.logging; // needed by protobuf, which is inside the jar
   requires jdk.jfr;
-  requires jdk.unsupported; // so does that
+  requires jdk.unsupported; // needed by protobuf, too
   requires tools.jackson.core;
 
   exports io.nereid;

@@ -37,7 +37,7 @@ import java.util.function.Consumer;
  * has no request to close when {@code input} throws.
  *
  * <p>Closing gives the inputs' memory back. It neither cancels a request that is under way nor
- * touches its response: close in whatever order suits.
+ * touches its response: the two may be closed in any order.
  */
 public final class InferRequest extends TensorOwner implements AutoCloseable {
 
@@ -110,9 +110,9 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Memory from the runtime's pool for an input, to be filled in before the request is sent and not
-   * after, because outputs may refer to it; the way in without a copy. When the pool is exhausted,
-   * waits until the request's deadline if one was set before, and else fails at once with {@link
+   * Returns memory from the runtime's pool for an input, which saves a copy. Fill it in before the
+   * request is sent, not after, because outputs may refer to it. When the pool is exhausted, waits
+   * until the request's deadline if one was set before, and else fails at once with {@link
    * StatusCode#RESOURCE_EXHAUSTED}.
    */
   public Tensor allocateInput(String name, long... shape) {
@@ -126,7 +126,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
         name, Signature.byteSize("input '" + name + "'", spec.dataType(), shape), shape);
   }
 
-  /** Does what {@link #allocateInput} does for BYTES, whose encoded size must be said. */
+  /** Does what {@link #allocateInput} does for BYTES, whose encoded size the caller gives. */
   public Tensor allocateBytesInput(String name, long byteSize, long... shape) {
     Checks.notNegative(byteSize, "byteSize");
     Checks.notNull(shape, "shape");
@@ -142,12 +142,12 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Gives an input that lies on a GPU, for a model that {@link #takesDeviceInputs} from there. It
-   * is read while the model executes, which may be after this request was given up or answered with
-   * an error.
+   * Gives an input that lies on a GPU, for a model that {@linkplain #takesDeviceInputs takes} them
+   * from there. The memory is read while the model executes, which may be after this request was
+   * given up or answered with an error.
    *
    * @param release called once, from any thread, when nobody reads the memory any more; it must
-   *     throw nothing, nor wait. Not called when this throws
+   *     neither throw nor wait. It is not called when this method throws
    */
   public InferRequest deviceInput(
       String name, DeviceMemory memory, Runnable release, long... shape) {
@@ -164,10 +164,10 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Asks for an output, as {@link #output} does, or has done, to be written into the memory of a
-   * GPU, for a model that {@link #takesDeviceOutput} there. The response tells its datatype and
-   * shape, and has no memory for it. It may be written to while the model executes, also after this
-   * request was given up.
+   * Asks for an output, also one that {@link #output} has asked for, to be written into the memory
+   * of a GPU; {@link #takesDeviceOutput} tells whether the model can. The response tells the
+   * output's datatype and shape, and has no memory for it. The memory may be written to while the
+   * model executes, also after this request was given up.
    *
    * @param memory may be larger than the output; less fails the request with {@link
    *     StatusCode#INVALID_ARGUMENT}
@@ -223,7 +223,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     return edit(content -> content.id(Checks.notNull(id, "id")));
   }
 
-  /** From now, how long the answer may take; then {@link StatusCode#DEADLINE_EXCEEDED}. */
+  /** Limits the time from now until the answer; after it, {@link StatusCode#DEADLINE_EXCEEDED}. */
   public InferRequest deadline(Duration fromNow) {
     return edit(
         content -> content.deadlineNs(Checks.deadlineNs(Checks.notNegative(fromNow, "deadline"))));
@@ -235,7 +235,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
         content -> slot.record().timeoutNs(Checks.nanos(Checks.notNegative(inQueue, "timeout"))));
   }
 
-  /** 1 is the most urgent; 0, and levels the model does not have, mean its default. */
+  /** Sets the priority: 1 is the most urgent; 0, and levels the model lacks, mean its default. */
   public InferRequest priority(int level) {
     return edit(content -> {
       Checks.notNegative(level, "priority");
@@ -243,7 +243,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     });
   }
 
-  /** Makes it part of a sequence; see {@link Model.Sequence}, which knows all of its requests. */
+  /** Makes it part of a sequence; {@link Model.Sequence} does so for all of its requests. */
   public InferRequest sequence(SequenceId id) {
     return sequence(Checks.notNull(id, "id"), null);
   }
@@ -252,12 +252,12 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     return edit(content -> content.sequence(id, startDue));
   }
 
-  /** True if it is the first request of its sequence; one that runs already begins anew. */
+  /** True if the request is the first of its sequence; a sequence that runs already begins anew. */
   public InferRequest sequenceStart(boolean first) {
     return edit(content -> slot.record().mark(RequestRecord.SEQUENCE_START, first));
   }
 
-  /** True if it is the last request of its sequence. */
+  /** True if this is the last request of its sequence. */
   public InferRequest sequenceEnd(boolean last) {
     return edit(content -> slot.record().mark(RequestRecord.SEQUENCE_END, last));
   }
@@ -302,7 +302,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
     return sent.response();
   }
 
-  /** This, or what it was moved to, since its sequence is at another load of the model. */
+  /** Returns this request, or its replacement if the sequence runs at another load of the model. */
   private InferRequest routed() {
     Slot at = slot.content().isOfSequence() ? SequenceMove.prepare(slot, generation) : slot;
     return at == slot ? this : new InferRequest(at);
@@ -334,8 +334,8 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
    * own: unlike with {@link #inferAsync}, there is no thread in between. The method throws if the
    * request itself is wrong, and the listener hears nothing then.
    *
-   * <p>A deadline bounds the time in the queue only: whoever wants to give up on a request that
-   * executes calls {@link #cancel}. Like {@link #infer}, this is not for decoupled models.
+   * <p>A deadline bounds the time in the queue only: {@link #cancel} gives up on a request that
+   * executes. Like {@link #infer}, this is not for decoupled models.
    *
    * @param inline whether the request may execute on this thread when the model is idle
    */
@@ -374,7 +374,7 @@ public final class InferRequest extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Gives up on the request. True when it will never execute: who waits for it gets {@link
+   * Gives up on the request. True when it will never execute: its receiver gets {@link
    * StatusCode#CANCELLED}. False when its turn has come (a backend may notice and stop early, and
    * the answer may be either), when it is done, or closed.
    */

@@ -35,10 +35,10 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   private final SlotPool pool;
 
   // The response that completes a request is read out of the request's record.
-  private final Slot slot; // null: it is another response
+  private final Slot slot; // null: this is an earlier response
   private final long generation;
 
-  /** A response before that, which has memory of its own; null: this is the one that completes. */
+  /** A response before the last, which has memory of its own; null: this is the last one. */
   private final StreamedResponse earlier;
 
   InferResponse(Slot slot, long generation) {
@@ -105,7 +105,7 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     return earlier == null ? Optional.empty() : Optional.ofNullable(earlier.failure());
   }
 
-  /** Names of the outputs that are here, in the model's order; none where it is a failure. */
+  /** Names of the outputs that are here, in the model's order; none for a failure. */
   public List<String> outputNames() {
     enter();
     try {
@@ -182,7 +182,7 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     return read(RequestRecord::executedBatchSize, 0);
   }
 
-  /** True if it was executed on the thread that sent it. */
+  /** True if the request was executed on the thread that sent it. */
   public boolean ranInline() {
     return read(RequestRecord::ranInline, false);
   }
@@ -198,8 +198,8 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
    * model since the request came, and keeps that much of the objective free from then on. A model
    * without an objective learns nothing, and only the last response of a request counts.
    *
-   * @param cameNs when the request came, by the clock of {@link System#nanoTime}; 0: nobody knows,
-   *     and nothing is learned
+   * @param cameNs when the request came, by the clock of {@link System#nanoTime}; 0: unknown, and
+   *     the runtime learns nothing
    */
   public void sent(long cameNs) {
     if (cameNs == 0) {
@@ -228,8 +228,8 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
   }
 
   /**
-   * Lets an input of a request refer to the output that is at this address; false when it has none
-   * of its own there, and when the request is to another runtime.
+   * Lets an input of a request refer to the output that is at this address; false when this
+   * response owns none there, or the request goes to another runtime.
    */
   boolean share(SlotPool to, long data, TensorRecord input) {
     if (to.memory() != pool.memory()) {
@@ -260,7 +260,7 @@ public final class InferResponse extends TensorOwner implements AutoCloseable {
     }
   }
 
-  /** Keeps what it owns from being given back until {@link #exit}; throws when it was closed. */
+  /** Keeps the memory from being given back until {@link #exit}; throws when this was closed. */
   private void enter() {
     if (earlier == null) {
       slot.enter(generation, Slot.RESPONSE);

@@ -6,9 +6,9 @@ import java.io.OutputStream;
 import java.util.List;
 
 /**
- * Answers requests in a form of its own, JSON for JSON, by the models of a server. A server serves
- * each one that its class path announces to {@link java.util.ServiceLoader}, from its start on. Any
- * threads call it, at the same time; it keeps nothing of a call.
+ * An endpoint that answers JSON requests of its own format with JSON, using the models of a server.
+ * When it starts, a server finds the endpoints on its class path by {@link
+ * java.util.ServiceLoader}. Many threads call one at the same time; it keeps nothing of a call.
  */
 public interface JsonEndpoint {
 
@@ -29,7 +29,7 @@ public interface JsonEndpoint {
   void answer(Call call, OutputStream reply) throws IOException;
 
   /**
-   * Writes the reply to a request that failed, here or before it came here.
+   * Writes the reply to a request that failed, in this endpoint or before it.
    *
    * @param status the number of the reply's status
    * @param message the reason, for people
@@ -37,7 +37,7 @@ public interface JsonEndpoint {
    */
   void fail(int status, String message, Throwable cause, OutputStream reply) throws IOException;
 
-  /** One request. Used by the thread that it was given to, until that returns. */
+  /** One request. Only the thread that {@link #answer} runs on uses it, until that returns. */
   interface Call {
 
     /** The body, as it comes. */
@@ -47,14 +47,14 @@ public interface JsonEndpoint {
     List<Model> models();
 
     /**
-     * The model of that name, to be asked.
+     * The model of that name.
      *
      * @throws io.nereid.types.NereidException there is none, or it takes no requests
      */
     Model model(String name);
 
     /**
-     * Takes so much of the heap that requests may hold, until the call ends; fails if it is gone.
+     * Takes bytes from the heap that requests may hold, until the call ends; fails if none is left.
      */
     void takeHeap(long bytes);
 

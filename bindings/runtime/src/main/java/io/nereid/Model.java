@@ -43,7 +43,7 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * The repository that it is in, where each has names of its own ({@link
+   * The model's repository, if each has names of its own ({@link
    * io.nereid.model.RepositoryOptions#namespacing}); else empty.
    */
   public String namespace() {
@@ -61,8 +61,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * True if it takes requests, and all of its instances say that they can answer them: a plug-in of
-   * Triton's may know that one cannot, and the processes of an isolated model may have died.
+   * True if the model takes requests and all its instances report that they can answer: a plug-in
+   * of Triton's may report that one cannot, and the processes of an isolated model may have died.
    */
   public boolean isReady() {
     return entry.isReady();
@@ -74,8 +74,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * The sentences for people that the model's backend makes of the first bytes of the model's
-   * files, also when the load failed ({@link io.nereid.model.Backend#inspect}).
+   * Sentences for people that the backend writes about the first bytes of the model's files, also
+   * when the load failed ({@link io.nereid.model.Backend#inspect}).
    */
   public List<String> notes() {
     return entry.notes();
@@ -87,9 +87,8 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * The configuration that it was loaded with last, and where its values came from. If the model
-   * was never loaded, the configuration has everything that is known without the model's own file
-   * or backend.
+   * The configuration of the last load, and where its values came from. If the model was never
+   * loaded, the configuration has everything that is known without the model's own file or backend.
    */
   public ModelConfiguration configuration() {
     return entry.configuration().orElseThrow(entry::notReady);
@@ -118,22 +117,22 @@ public final class Model implements AutoCloseable {
     return entry.latest().map(LoadedModel::instances).orElse(List.of());
   }
 
-  /** True if it runs in a process of its own, as loaded last. */
+  /** True if the last load put the model into a process of its own. */
   public boolean isIsolated() {
     return entry.latest().map(LoadedModel::isIsolated).orElse(false);
   }
 
-  /** The process that it runs in; empty: it is not isolated, or not loaded. */
+  /** The process that the model runs in; empty: the model is not isolated, or not loaded. */
   public Optional<IsolationStatistics> isolationStatistics() {
     return entry.latest().flatMap(LoadedModel::isolation);
   }
 
-  /** Its statistics and what it occupies, as JSON that the inference protocol has for them. */
+  /** The model's statistics and memory, in the inference protocol's JSON. */
   public String statisticsJson() {
     return ModelDocuments.statistics(entry);
   }
 
-  /** Its metadata, as JSON that the inference protocol has for it, with these versions. */
+  /** The model's metadata, in the inference protocol's JSON, with these versions. */
   public String metadataJson(List<String> versions) {
     return ModelDocuments.metadata(entry, Checks.notNull(versions, "versions"));
   }
@@ -176,9 +175,9 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * The version of the model whose requests it gets copies of, if it is a shadow: it then gets no
-   * requests that name no version, and executes in time that nobody else wants. A parameter {@code
-   * shadow_of} of its specification says so, and {@code nereid-recording} makes the copies.
+   * Returns the version whose requests are copied to this model, if it is a shadow: a shadow gets
+   * no requests without a version, and executes only when no other model wants to. A parameter
+   * {@code shadow_of} of its specification says so, and {@code nereid-recording} makes the copies.
    */
   public OptionalLong shadowOf() {
     long primary = entry.shadowOf();
@@ -186,9 +185,9 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * Lets requests that name no version go to this version, which must take requests, and not to
-   * higher ones that there are now; until it is unloaded. A shadow is loaded anew for that, and is
-   * none any more. The version that got them before serves until then, and stays loaded.
+   * Directs requests that name no version to this version, which must take requests, although there
+   * are higher ones, until it is unloaded. A shadow is loaded anew for that and stops being a
+   * shadow. The version that got these requests before serves until then, and stays loaded.
    */
   public void promote() {
     lifecycle.promote(entry);
@@ -209,10 +208,10 @@ public final class Model implements AutoCloseable {
   }
 
   /**
-   * Unloads it: takes no more requests, finishes those that were sent, and closes its backend.
-   * Waits for that, at most {@link NereidOptions#drainTimeout} for requests that wait for their
-   * turn, and without limit for what is executing. Open responses stay valid. Ensembles that use it
-   * become unavailable first. Does nothing when it is not loaded. Backends must not call it.
+   * Unloads the model: takes no more requests, finishes those that were sent, and closes its
+   * backend. Waits for that, at most {@link NereidOptions#drainTimeout} for requests that wait for
+   * their turn, and without limit for what is executing. Open responses stay valid. Ensembles that
+   * use it become unavailable first. Does nothing when it is not loaded. Backends must not call it.
    */
   public void unload() {
     lifecycle.unload(entry);
@@ -233,32 +232,23 @@ public final class Model implements AutoCloseable {
   /**
    * A sequence of requests to a model, which executes them in the order in which they are sent:
    *
-   * {@snippet :
-   * try (Model.Sequence sequence = model.sequence(42)) {
-   *   for (Tensor part : parts) {
-   *     try (InferRequest request = sequence.newRequest().input("AUDIO", part);
-   *         InferResponse response = request.infer()) {
-   *       // ...
-   *     }
-   *   }
-   *   try (InferRequest request = sequence.lastRequest().input("AUDIO", silence);
-   *       InferResponse response = request.infer()) {
-   *     // ...
-   *   }
-   * }
-   * }
+   * {@snippet : try (Model.Sequence sequence = model.sequence(42)) { for (Tensor part : parts) {
+   * try (InferRequest request = sequence.newRequest().input("AUDIO", part); InferResponse response
+   * = request.infer()) { // ... } } try (InferRequest request =
+   * sequence.lastRequest().input("AUDIO", silence); InferResponse response = request.infer()) { //
+   * ... } } }
    *
-   * <p>Its first request starts it, by itself: the first that is sent, and when that one fails the
-   * next one. {@link #lastRequest} ends it. Closing sends nothing: a sequence that was not ended by
-   * then keeps its place until the model's idle time is over. Any thread may call; who sends from
-   * several sees to the order.
+   * <p>The first request that is sent starts the sequence; when it fails, the next one does. {@link
+   * #lastRequest} ends it. Closing sends nothing: a sequence that was not ended by then keeps its
+   * place until the model's idle time is over. Any thread may call; a caller with several threads
+   * sees to the order.
    */
   public static final class Sequence implements AutoCloseable {
 
     private final Model model;
     private final SequenceId id;
 
-    /** True if the next request that is sent has to start it. */
+    /** True if the next request that is sent starts the sequence. */
     private final AtomicBoolean startDue = new AtomicBoolean(true);
 
     private final AtomicBoolean ended = new AtomicBoolean();
@@ -276,7 +266,7 @@ public final class Model implements AutoCloseable {
       return id;
     }
 
-    /** Its next request, to be filled in, sent once, and closed. */
+    /** The sequence's next request, to be filled in, sent once, and closed. */
     public InferRequest newRequest() {
       if (ended.get()) {
         throw ended();
@@ -284,7 +274,7 @@ public final class Model implements AutoCloseable {
       return model.newRequest().sequence(id, startDue);
     }
 
-    /** Its last request: the sequence ends with it, and has no more. */
+    /** The sequence's last request, which ends it. */
     public InferRequest lastRequest() {
       if (ended.getAndSet(true)) {
         throw ended();
@@ -296,7 +286,7 @@ public final class Model implements AutoCloseable {
       return new IllegalStateException("sequence " + id + " has had its last request");
     }
 
-    /** From here on it has no more requests; what was sent is answered. */
+    /** Ends the object's use: it makes no more requests; those that were sent are answered. */
     @Override
     public void close() {
       ended.set(true);

@@ -52,7 +52,7 @@ import java.util.function.Function;
  * }
  * }</pre>
  *
- * <p>What goes wrong is thrown as {@link NereidException}; using what was closed throws {@link
+ * <p>Failures are thrown as {@link NereidException}; the use of a closed object throws {@link
  * IllegalStateException}.
  */
 public final class Nereid implements AutoCloseable {
@@ -69,7 +69,7 @@ public final class Nereid implements AutoCloseable {
   private final Repository repository;
   private final FlightRecording recording;
 
-  /** Makes the public face of a model; one object, since it is asked for with every request. */
+  /** Makes the public object of a model; made once itself, since every request uses it. */
   private final Function<ModelEntry, Object> faces;
 
   private Nereid(
@@ -140,16 +140,19 @@ public final class Nereid implements AutoCloseable {
   }
 
   /**
-   * All models of a directory in Triton's layout, or the one of a file, {@link #model()}. Files
-   * {@code NAME.onnx} and {@code NAME.plan} in the directory are models, too. The file tells their
-   * inputs and outputs, and they batch if the first dimension of all of these is free.
+   * A runtime with all models of a directory in Triton's layout, or with the model of a file,
+   * {@link #model()}. Files {@code NAME.onnx} and {@code NAME.plan} in the directory are models,
+   * too. The file tells their inputs and outputs, and they batch if the first dimension of all of
+   * these is free.
    */
   public static Nereid open(Path repository) {
     Checks.notNull(repository, "repository");
     return open(RepositoryOptions.builder().repository(repository).build());
   }
 
-  /** All models of a repository in an object store, for which it needs {@code nereid-stores}. */
+  /**
+   * A runtime with all models of a repository in an object store; {@code nereid-stores} is needed.
+   */
   public static Nereid open(URI repository) {
     Checks.notNull(repository, "repository");
     return open(RepositoryOptions.builder().repository(repository).build());
@@ -179,7 +182,7 @@ public final class Nereid implements AutoCloseable {
     }
   }
 
-  /** The settings it was made with. */
+  /** The settings that this was made with. */
   public NereidOptions options() {
     return options;
   }
@@ -255,21 +258,21 @@ public final class Nereid implements AutoCloseable {
 
   // ---- What happens ----------------------------------------------------------------------------
 
-  /** Tells the listener of all models from now on. */
+  /** From now on tells the listener what happens to models. */
   public void addListener(LifecycleListener listener) {
     Checks.notNull(listener, "listener");
     lifecycle.listeners().add(listener);
   }
 
-  /** Tells the listener nothing more. */
+  /** Stops telling the listener. */
   public void removeListener(LifecycleListener listener) {
     Checks.notNull(listener, "listener");
     lifecycle.listeners().remove(listener);
   }
 
   /**
-   * Lets the observer hear of its requests until the task that is returned has run, as others may.
-   * Nobody hears of requests to a shadow ({@link Model#shadowOf}).
+   * Tells the observer of all requests, beside other observers, until the returned task has run.
+   * Requests to a shadow are not told ({@link Model#shadowOf}).
    */
   public Runnable observeRequests(RequestObserver observer) {
     return runtime.slots().observe(Checks.notNull(observer, "observer"));
@@ -297,7 +300,7 @@ public final class Nereid implements AutoCloseable {
     runtime.pageLock(device);
   }
 
-  /** True if the memory pool is page-locked, or why not, in words; empty: no GPU uses it. */
+  /** The state of the pool's page locking, in words; empty: no GPU uses the pool. */
   public Optional<String> pageLocking() {
     return runtime.pageLocking();
   }
@@ -370,7 +373,7 @@ public final class Nereid implements AutoCloseable {
     }
   }
 
-  /** Unloads on a thread of its own: a backend that hangs would hold up the caller for ever. */
+  /** Unloads on a thread of its own: else a backend that hangs would block the caller for ever. */
   private void unloadAll(long deadlineNs) {
     AtomicBoolean decided = new AtomicBoolean();
     Runnable unload =

@@ -26,10 +26,10 @@ import java.util.Optional;
  * @param onnxruntimePath ONNX Runtime's shared library; empty: the one inside the {@code
  *     com.microsoft.onnxruntime:onnxruntime} jar on the class path
  * @param rateLimit whether executions hold the resources that their instance groups name
- * @param resources how much there is of some of them; of the others, as much as the instance needs
- *     that needs most
- * @param hostPolicies where the threads of instances run, by the name of the policy
- * @param plugins where plug-ins are that were made for Triton, and their settings
+ * @param resources amounts of some resources; of each other there is as much as the neediest
+ *     instance needs
+ * @param hostPolicies processors for the threads of instances, by the name of the policy
+ * @param plugins the places of plug-ins made for Triton, and their settings
  */
 public record NereidOptions(
     long poolByteLimit,
@@ -105,7 +105,7 @@ public record NereidOptions(
       return this;
     }
 
-    /** True if it is page-locked for GPUs once a model runs on one; by default it is. */
+    /** True if the pool is page-locked for GPUs once a model runs on one; by default it is. */
     public Builder pageLockPool(boolean locks) {
       pageLockPool = locks;
       return this;

@@ -13,8 +13,9 @@ import java.util.List;
  *
  * {@snippet class="io.nereid.PredictorTest" region="predict"}
  *
- * <p>What does not fit is told when the predictor is made. A character of a name that Java has not
- * in names is {@code _} in the component's: {@code pixel_values} is {@code pixel-values}, too.
+ * <p>Making a predictor throws if the records do not fit the model. A character that Java's names
+ * cannot have is {@code _} in the component's name: {@code pixel_values} is {@code pixel-values},
+ * too.
  *
  * <p>A component is an array, a single value, or a {@link io.nereid.tensor.Tensor}. {@code float[]}
  * has a tensor's elements in row-major order, {@code float[][]} and deeper its dimensions, where
@@ -65,7 +66,7 @@ public final class Predictor<I extends Record, O extends Record> {
 
   /**
    * Sends the inputs and waits for the outputs, as {@link InferRequest#infer} does. The outputs are
-   * copies; of components that are tensors, which are views, {@link #read} makes a record.
+   * copies. A record with tensors, which are views, comes from {@link #read} instead.
    */
   public O predict(I values) {
     for (TensorField field : fit().outputs) {
@@ -78,8 +79,8 @@ public final class Predictor<I extends Record, O extends Record> {
   }
 
   /**
-   * Gives a request the inputs, for what {@link #predict} cannot say: a deadline, a sequence, an
-   * answer that comes later. Returns the request; a failure closes it.
+   * Gives a request the inputs, for callers that need more than {@link #predict}: a deadline, a
+   * sequence, an answer that comes later. Returns the request; a failure closes it.
    */
   public InferRequest fill(InferRequest request, I values) {
     Checks.notNull(request, "request");
@@ -116,8 +117,7 @@ public final class Predictor<I extends Record, O extends Record> {
     return output.make(values);
   }
 
-  // ---- How the records fit the model
-  // -------------------------------------------------------------
+  // ---- How the records fit the model ----------------------------------------------------------
 
   private Fit fit() {
     Fit known = fit;
@@ -178,7 +178,7 @@ public final class Predictor<I extends Record, O extends Record> {
             .formatted(name, type.name(), what, spec.name(), Names.hint("it has", name, known)));
   }
 
-  /** The name as Java's names are. */
+  /** Returns the name as a Java identifier, with {@code _} in place of other characters. */
   private static String identifier(String name) {
     StringBuilder text = new StringBuilder(name);
     for (int i = 0; i < text.length(); i++) {

@@ -12,8 +12,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A record class taken apart: it reads a record's components, and makes a record of values. It asks
- * the class once, when it is made. Any thread may use it.
+ * Reads the components of records of one class, and makes records from values. The class is
+ * inspected once, at construction. Any thread may use it.
  */
 final class RecordType<T extends Record> {
 
@@ -84,7 +84,7 @@ final class RecordType<T extends Record> {
     }
   }
 
-  /** Keeps what the record's own code has thrown; accessors can throw nothing checked. */
+  /** Returns the exception of the record's own code unchanged; accessors throw nothing checked. */
   private RuntimeException unchecked(Throwable t) {
     return switch (t) {
       case RuntimeException e -> e;

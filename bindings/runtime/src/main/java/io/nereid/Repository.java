@@ -73,9 +73,9 @@ public final class Repository {
   }
 
   /**
-   * Reads the models of repositories without loading them, and says of each what would become of
-   * it: what runs here, what needs a plug-in of Triton's, what is ignored, and what is refused. The
-   * check does not read the models' own files.
+   * Reads the models of repositories without loading them, and reports for each whether it runs
+   * here, needs a plug-in of Triton's, has settings that are ignored, or is refused. The check does
+   * not read the models' own files.
    */
   public static List<CheckedModel> check(RepositoryOptions options, PluginOptions plugins) {
     return RepositoryCheck.check(
@@ -125,7 +125,7 @@ public final class Repository {
     }
   }
 
-  /** Keeps of what was found the models of one name. */
+  /** Returns the entries of one model's name. */
   private Map<String, List<Path>> named(SortedMap<String, List<Path>> found, String name) {
     Map<String, List<Path>> its = new TreeMap<>(found);
     its.keySet().removeIf(key -> !names.id(key).name().equals(name));
@@ -144,7 +144,7 @@ public final class Repository {
     }
   }
 
-  /** Deletes what was stored for loaded models, which are unloaded by now. */
+  /** Deletes the files that were stored for loaded models, which are unloaded by now. */
   void close() {
     loader.close();
     options.store().close();
@@ -158,8 +158,8 @@ public final class Repository {
   // ---- The index -------------------------------------------------------------------------------
 
   /**
-   * Every model of the repositories, loaded or not, and whatever else was ever loaded: by name,
-   * then by version.
+   * Every model of the repositories, loaded or not, and every other model that was ever loaded: by
+   * name, then by version.
    */
   public List<ModelIndexEntry> index() {
     lifecycle.checkOpen();
@@ -207,8 +207,8 @@ public final class Repository {
   }
 
   /**
-   * Reads a model as {@link #load} would do now, and says what that would change; nothing is
-   * loaded.
+   * Reads a model as {@link #load} would, and returns the changes that it would make; loads
+   * nothing.
    */
   public ModelPreview preview(String name) {
     lifecycle.checkOpen();
@@ -289,8 +289,8 @@ public final class Repository {
   }
 
   /**
-   * Unloads all versions of a model; what it has to answer is answered first. Does nothing when it
-   * is not loaded, or there is none.
+   * Unloads all versions of a model; waiting requests are answered first. Does nothing when it is
+   * not loaded, or there is none.
    */
   public void unload(String name) {
     unload(Checks.notNull(name, "name"), false);
@@ -352,9 +352,9 @@ public final class Repository {
   // ---- Following changes -----------------------------------------------------------------------
 
   /**
-   * Loads what is new or has changed in the directories and unloads what is gone, for control mode
-   * {@link ControlMode#POLL}, which does it by itself from time to time. A repository that cannot
-   * be listed leaves everything as it is.
+   * Loads models that are new or changed in the directories and unloads those that are gone. In
+   * control mode {@link ControlMode#POLL} this happens periodically. A repository that cannot be
+   * listed leaves everything as it is.
    */
   public void poll() {
     lifecycle.checkOpen();
@@ -384,12 +384,12 @@ public final class Repository {
     loader.load(changed, Map.of());
   }
 
-  /** Waits for a model's files; what serves stays as it is when they cannot be fetched. */
+  /** Waits for a model's files; loaded versions go on serving when they cannot be fetched. */
   private void fetch(List<Path> places) {
     try {
       places.forEach(options.store()::fetch);
     } catch (NereidException e) {
-      // The store has told the log, and the index says what the model waits for.
+      // The store has logged the failure, and the index shows what the model waits for.
     }
   }
 

@@ -39,7 +39,8 @@ public final class ResponseStream implements AutoCloseable {
    * {@link StatusCode#CANCELLED} thrown; the thread stays interrupted. When the request's deadline
    * passes while this waits, it is cancelled and {@link StatusCode#DEADLINE_EXCEEDED} thrown. A
    * request that fails does so after the responses that it had before. A failure is thrown again by
-   * later calls. An error that is not the end is a response with a {@link InferResponse#failure}.
+   * later calls. An error that does not end the request is a response with a {@link
+   * InferResponse#failure}.
    */
   public InferResponse next() {
     return queue.next(InferResponse::new, InferResponse::new);

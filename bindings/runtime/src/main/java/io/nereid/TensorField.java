@@ -17,8 +17,8 @@ import java.util.Arrays;
 import java.util.Map;
 
 /**
- * A component of a record and the input or output that it stands for: makes tensors of its values,
- * and values of tensors. It is checked when it is made, and never changes.
+ * Pairs a component of a record with the input or output that it stands for, and converts between
+ * its values and tensors. Checked at construction, immutable.
  */
 final class TensorField {
 
@@ -32,12 +32,12 @@ final class TensorField {
 
   private final String model;
   private final TensorSpec spec;
-  private final long[] dims; // of the whole tensor; -1 for those that are free
-  private final boolean hasRows; // the first of them is the batch
+  private final long[] dims; // the whole tensor's; -1 for free dimensions
+  private final boolean hasRows; // the first dimension is the batch
   private final String where;
   private final Class<?> type;
   private final Class<?> element;
-  private final int depth; // of arrays; 0 for a single value and for a tensor
+  private final int depth; // nesting of the arrays; 0 for a single value and for a tensor
 
   TensorField(
       ModelSpec model, String what, TensorSpec spec, String recordName, RecordComponent component) {
@@ -90,7 +90,7 @@ final class TensorField {
     return dims;
   }
 
-  /** Type and shape, the batch dimension included. */
+  /** Describes type and shape, the batch dimension included. */
   static String described(ModelSpec model, TensorSpec spec) {
     return spec.dataType() + " " + Arrays.toString(dims(model, spec));
   }
@@ -147,7 +147,7 @@ final class TensorField {
     return spec.optional();
   }
 
-  /** Throws if a value is a view, which ends with the response. */
+  /** Throws if a value is a view, which becomes invalid with the response. */
   void checkOutlives() {
     if (isTensor()) {
       throw new IllegalStateException(
@@ -155,8 +155,7 @@ final class TensorField {
     }
   }
 
-  // ---- Values to tensors
-  // -------------------------------------------------------------------------
+  // ---- Values to tensors ----------------------------------------------------------------------
 
   Tensor tensor(Object value) {
     if (value instanceof Tensor tensor) {
@@ -209,7 +208,7 @@ final class TensorField {
     };
   }
 
-  /** The shape of so many elements: what is free follows from the rest. */
+  /** The shape for a number of elements, from which the free dimension is computed. */
   private long[] shape(long count) {
     long[] shape = dims.clone();
     int free = -1;
@@ -245,8 +244,7 @@ final class TensorField {
     return shape;
   }
 
-  // ---- Tensors to values
-  // -------------------------------------------------------------------------
+  // ---- Tensors to values ----------------------------------------------------------------------
 
   Object value(Tensor tensor) {
     if (isTensor()) {
@@ -279,7 +277,7 @@ final class TensorField {
     if (element == short.class && isHalf()) {
       return tensor.toShortArray()[0];
     }
-    // Kept apart, as a conditional expression would make all of them doubles.
+    // The cases are apart because a conditional expression would make all values doubles.
     return switch (element.getSimpleName()) {
       case "float" -> Float.valueOf(tensor.floatAt(0));
       case "double" -> Double.valueOf(tensor.doubleAt(0));

@@ -17,10 +17,13 @@ import java.nio.file.Files;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Executes a model's warm-up requests on each of its instances, before anybody else finds it. */
+/**
+ * Executes a model's warm-up requests on each of its instances, before the model takes other
+ * requests.
+ */
 final class WarmUpRunner {
 
-  /** Any number will do; that it is always the same makes failures repeatable. */
+  /** Any constant will do: failures are repeatable since it never changes. */
   private static final long SEED = 20_251;
 
   private static final ValueLayout.OfInt LENGTH = ValueLayout.JAVA_INT_UNALIGNED;
@@ -31,7 +34,7 @@ final class WarmUpRunner {
     this.model = model;
   }
 
-  /** Executes them all; throws what the first one that fails ends with. */
+  /** Executes all requests; throws the failure of the first one that fails. */
   static void run(LoadedModel model) {
     WarmUpRunner runner = new WarmUpRunner(model);
     for (WarmUp warmUp : model.spec().warmUps()) {
@@ -91,7 +94,7 @@ final class WarmUpRunner {
   private static long rowBytes(String name, WarmUp.Input input, long elements) {
     DataType type = input.dataType();
     return switch (input.data()) {
-      // An element of BYTES without content is its length, which is 0.
+      // An empty element of BYTES consists of its length alone, which is 0.
       case WarmUp.Zero zero -> Math.multiplyExact(elements, elementBytes(type, 0));
       case WarmUp.Random random -> Math.multiplyExact(elements, elementBytes(type, 1));
       case WarmUp.Content content -> {
@@ -130,7 +133,7 @@ final class WarmUpRunner {
     }
   }
 
-  /** Values between 0 and 1, small integers, short texts: what models are seldom surprised by. */
+  /** Writes values that few models reject: between 0 and 1, small integers, short texts. */
   private static void writeRandom(DataType type, long elements, MemorySegment target) {
     SplittableRandom random = new SplittableRandom(SEED);
     target.fill((byte) 0);

@@ -16,12 +16,12 @@
  *
  * {@snippet class="io.nereid.RuntimeGuideTest" region="async"}
  *
- * <p><b>Closing.</b> Requests and responses hold memory until they are closed, so each stands in a
+ * <p><b>Closing.</b> Requests and responses hold memory until they are closed, so each belongs in a
  * {@code try}. A response may outlive its request. {@link io.nereid.Nereid#openHandles} tells where
  * forgotten requests and responses were made, with {@code -Dnereid.leaks=record}.
  *
- * <p><b>Failures.</b> What goes wrong is a {@link io.nereid.types.NereidException} with a code;
- * using what was closed is an {@link java.lang.IllegalStateException}:
+ * <p><b>Failures.</b> A failure is a {@link io.nereid.types.NereidException} with a code; using a
+ * closed object is an {@link java.lang.IllegalStateException}:
  *
  * {@snippet class="io.nereid.RuntimeGuideTest" region="failure"}
  */

@@ -13,21 +13,21 @@ import java.lang.System.Logger.Level;
 import java.lang.management.ManagementFactory;
 
 /**
- * Lowers the limits of connections to what the process has room for, and says so in the log. A
- * connection takes a part of the heap and a file descriptor. Each frontend may use all of the heap
- * that connections may have, because {@code HeapBudget} shares it out while they come; descriptors
- * are divided here.
+ * Lowers the limits of connections to the heap and file descriptors of the process, and logs that.
+ * A connection takes a part of the heap and a file descriptor. Each frontend may use all of the
+ * heap that connections may have, because {@code HeapBudget} allots it as connections come;
+ * descriptors are divided here.
  */
 final class ConnectionFit {
 
   private static final Logger LOGGER = System.getLogger(ConnectionFit.class.getName());
 
-  /** Descriptors that are for others: models, shared memory, logs, and what a start still opens. */
+  /** Descriptors kept for models, shared memory, logs, and the rest of the start. */
   private static final int LEAST_OTHERS = 48;
 
   private static final int MOST_OTHERS = 1024;
 
-  /** Sockets that metrics have in any case. */
+  /** Sockets that metrics always get. */
   private static final int LEAST_METRICS = 12;
 
   private final long heapBytes;
@@ -41,7 +41,7 @@ final class ConnectionFit {
     this.descriptors = descriptors;
   }
 
-  /** The options with what this process has room for. */
+  /** Returns the options with limits that this process has room for. */
   static ServerOptions of(ServerOptions options) {
     if (ManagementFactory.getOperatingSystemMXBean() instanceof UnixOperatingSystemMXBean system) {
       return of(
@@ -53,7 +53,7 @@ final class ConnectionFit {
     return of(options, HeapBudget.ofThisProcess(), 0, Long.MAX_VALUE);
   }
 
-  /** The same for a process that has {@code open} of {@code most} descriptors open. */
+  /** Does the same for a process with {@code open} of {@code most} descriptors open. */
   static ServerOptions of(ServerOptions options, HeapBudget heap, long open, long most) {
     long others = Math.clamp(most / 16, LEAST_OTHERS, MOST_OTHERS);
     return new ConnectionFit(heap.connectionBytes(), most - open - others).apply(options, most);
@@ -87,7 +87,10 @@ final class ConnectionFit {
     return fit;
   }
 
-  /** True if there are too few for all: each then has its part of them, as it wanted them. */
+  /**
+   * Divides the descriptors among the frontends in proportion to their limits; false if there are
+   * enough.
+   */
   private boolean shareDescriptors(boolean hasHttp, boolean hasGrpc) {
     long forHttp = hasHttp ? sockets(http) : 0;
     long forGrpc = hasGrpc ? sockets(grpc) : 0;
@@ -103,7 +106,7 @@ final class ConnectionFit {
     return true;
   }
 
-  /** With those that are told that they are too many. */
+  /** The sockets for so many connections and for those that are refused with a reply. */
   private static long sockets(int connections) {
     return (long) connections + ConnectionRefusals.of(connections);
   }

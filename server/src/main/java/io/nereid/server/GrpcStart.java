@@ -14,7 +14,7 @@ import java.util.concurrent.CompletionException;
  */
 final class GrpcStart {
 
-  /** Empty: gRPC is not served. */
+  /** The frontend being opened; empty: gRPC is not served. */
   private final Optional<CompletableFuture<GrpcServer>> opening;
 
   GrpcStart(ServerState state, Optional<GrpcOptions> options) {
@@ -32,14 +32,14 @@ final class GrpcStart {
         work -> Thread.ofPlatform().daemon().name("nrd-grpc-start").start(work));
   }
 
-  /** Throws why it will not listen, if that is known by now: a port that is taken is. */
+  /** Throws if it is known by now that the frontend cannot listen, as when its port is taken. */
   void check() {
     if (opening.filter(CompletableFuture::isCompletedExceptionally).isPresent()) {
       await();
     }
   }
 
-  /** Waits until it listens; throws why it does not. */
+  /** Waits until the frontend listens; throws if it cannot. */
   void await() {
     try {
       opening.ifPresent(CompletableFuture::join);
@@ -48,7 +48,7 @@ final class GrpcStart {
     }
   }
 
-  /** The frontend, once it is known what became of it; empty when it could not be opened. */
+  /** Waits for the frontend; empty if it could not be opened. */
   Optional<GrpcServer> server() {
     return opening.map(open -> open.exceptionally(failure -> null).join());
   }

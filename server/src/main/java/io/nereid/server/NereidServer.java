@@ -36,7 +36,7 @@ public final class NereidServer implements AutoCloseable {
   /**
    * One address where a running server is reached.
    *
-   * @param protocol what is spoken there, as people call it
+   * @param protocol the protocol's name for people
    * @param url where it is
    */
   public record Frontend(String protocol, String url) {
@@ -45,7 +45,7 @@ public final class NereidServer implements AutoCloseable {
       return new Frontend(protocol, scheme + "://" + authority(address, port));
     }
 
-    /** The frontend, with the address as gRPC's clients write it. */
+    /** The frontend, with the address in the form of gRPC's clients. */
     static Frontend grpc(InetAddress address, int port) {
       return new Frontend("gRPC", authority(address, port));
     }
@@ -59,12 +59,12 @@ public final class NereidServer implements AutoCloseable {
   /**
    * The time that one part of the start took.
    *
-   * @param name as people read it
+   * @param name the part's name for people
    * @param time how long it took
    */
   public record StartPart(String name, Duration time) {}
 
-  /** The time that traces get to be written although requests took all there was. */
+  /** The time for writing traces that is left even if requests used up the exit timeout. */
   private static final Duration LEAST_TRACE_TIME = Duration.ofMillis(500);
 
   private final ServerOptions options;
@@ -99,11 +99,11 @@ public final class NereidServer implements AutoCloseable {
   }
 
   /**
-   * Opens the frontends and loads the models; returns when requests are taken. Until then health
-   * can be asked for, and says that the server is not ready. A port that is taken is known at once.
+   * Opens the frontends and loads the models; returns when requests are taken. Until then, health
+   * answers that the server is not ready. A port that is taken fails at once.
    */
   public static NereidServer start(ServerOptions wanted) {
-    SurvivingProvider.install(); // before anybody makes a channel
+    SurvivingProvider.install(); // before any channel is made
     ServerOptions options = ConnectionFit.of(wanted);
     List<StartPart> parts = new ArrayList<>();
     Nereid nereid;
@@ -119,7 +119,7 @@ public final class NereidServer implements AutoCloseable {
       server.openFrontends();
       measure(parts, "models", () -> nereid.repository().start());
       if (options.grpc().isPresent()) {
-        measure(parts, "gRPC", server.grpc::await); // what is left of its start
+        measure(parts, "gRPC", server.grpc::await); // the rest of its start
       }
       if (options.exitOnError()) {
         checkModels(nereid);
@@ -152,7 +152,7 @@ public final class NereidServer implements AutoCloseable {
     return result;
   }
 
-  /** The first failure is the one that is told. */
+  /** Closes the server after a failed start; later failures are suppressed. */
   private void closeAfter(Throwable failure) {
     try {
       stop();
@@ -193,7 +193,7 @@ public final class NereidServer implements AutoCloseable {
         + model.failure().orElse("it failed");
   }
 
-  /** The options that it was started with. */
+  /** The options that the server was started with. */
   public ServerOptions options() {
     return options;
   }
@@ -203,7 +203,7 @@ public final class NereidServer implements AutoCloseable {
     return nereid;
   }
 
-  /** The port of the HTTP frontend, which must be there. */
+  /** The port of the HTTP frontend; throws if HTTP is not served. */
   public int httpPort() {
     return http.orElseThrow().port();
   }
@@ -239,7 +239,7 @@ public final class NereidServer implements AutoCloseable {
         .map(console -> httpScheme() + "://localhost:" + httpPort() + console.path());
   }
 
-  /** True if the server is ready, as its health says. */
+  /** True if the server is ready, as its health endpoint answers. */
   public boolean isReady() {
     return state.health().isReady();
   }
@@ -275,8 +275,8 @@ public final class NereidServer implements AutoCloseable {
     }
     stopped = true;
     state.health().finish();
-    // The frontends, then what they use, and last what writes down what happened until then,
-    // whatever went wrong before.
+    // The order: the frontends, then the parts that they use, last traces and logs; each regardless
+    // of earlier failures.
     long startNs = System.nanoTime();
     boolean finished = nereid.finishSequences(options.exitTimeout());
     state.health().stop();

@@ -20,18 +20,18 @@ import java.util.Optional;
 /**
  * Says what a server serves, and where. Make others from {@link #DEFAULT}.
  *
- * @param name what the server calls itself to clients
+ * @param name the server's name for clients
  * @param repository which models are loaded
  * @param runtime settings of the runtime
  * @param http where HTTP is served, and how; empty: it is not
  * @param grpc where gRPC is served, and how; empty: it is not
  * @param trace which requests are traced, until clients change it
- * @param recording where requests are recorded, and how; empty: they cannot be
- * @param recordAtOnce whether they are from the start, or when a client says so
+ * @param recording where requests are recorded, and how; empty: recording is not possible
+ * @param recordAtOnce true: recording begins at the start; false: when a client asks
  * @param shadow how shadows among the models are compared
- * @param metrics where metrics are served, if they are
- * @param log the log, where it is the server's; stays the caller's to close
- * @param accessLog what gets a line for each request; the server closes it at its end
+ * @param metrics where metrics are served; empty: they are not
+ * @param log the log, if the server may change its settings; the caller closes it
+ * @param accessLog gets a line for each request; the server closes it at its end
  * @param exitTimeout how long requests that have begun may take when the server stops
  * @param exitOnError whether a model that cannot be loaded at the start ends the server
  * @param strictReadiness whether such a model makes it not ready
@@ -114,7 +114,7 @@ public record ServerOptions(
     return RecordCopy.with(this, "runtime", settings);
   }
 
-  /** Returns a copy that serves HTTP so. */
+  /** Returns a copy that serves HTTP with these options. */
   public ServerOptions withHttp(HttpOptions how) {
     return withFrontends(Optional.of(how), grpc);
   }
@@ -124,12 +124,12 @@ public record ServerOptions(
     return withFrontends(Optional.empty(), grpc);
   }
 
-  /** Returns a copy that serves gRPC so. */
+  /** Returns a copy that serves gRPC with these options. */
   public ServerOptions withGrpc(GrpcOptions how) {
     return withFrontends(http, Optional.of(how));
   }
 
-  /** Copies without reflection, because a start that may open few files does. */
+  /** Copies without reflection, because starts that may open only few files call this. */
   private ServerOptions withFrontends(
       Optional<HttpOptions> otherHttp, Optional<GrpcOptions> otherGrpc) {
     return new ServerOptions(
@@ -156,23 +156,24 @@ public record ServerOptions(
     return RecordCopy.with(this, "trace", requests);
   }
 
-  /** Returns a copy that records requests so. */
+  /** Returns a copy that records requests with these options. */
   public ServerOptions withRecording(RecordingOptions how) {
     return RecordCopy.with(this, "recording", Optional.of(how));
   }
 
-  /** Returns a copy that records from the start on, or when a client says so. */
+  /** Returns a copy that records from the start on, or when a client asks. */
   public ServerOptions withRecordAtOnce(boolean atOnce) {
     return RecordCopy.with(this, "recordAtOnce", atOnce);
   }
 
-  /** Returns a copy that compares shadows so. */
+  /** Returns a copy that compares shadows with these options. */
   public ServerOptions withShadow(ShadowOptions how) {
     return RecordCopy.with(this, "shadow", how);
   }
 
   /**
-   * Returns a copy that serves metrics so. Summaries need a runtime that keeps stage histograms.
+   * Returns a copy that serves metrics with these options. Summaries need a runtime that keeps
+   * stage histograms.
    */
   public ServerOptions withMetrics(MetricsOptions how) {
     return RecordCopy.with(this, "metrics", Optional.of(how));
@@ -193,12 +194,12 @@ public record ServerOptions(
     return RecordCopy.with(this, "exitTimeout", timeout);
   }
 
-  /** Returns a copy that ends, or not, when a model cannot be loaded at the start. */
+  /** Returns a copy that ends, or goes on, when a model cannot be loaded at the start. */
   public ServerOptions withExitOnError(boolean ends) {
     return RecordCopy.with(this, "exitOnError", ends);
   }
 
-  /** Returns a copy that is not ready, or is, with such a model. */
+  /** Returns a copy that is not ready, or is, when a model could not be loaded at the start. */
   public ServerOptions withStrictReadiness(boolean strict) {
     return RecordCopy.with(this, "strictReadiness", strict);
   }

@@ -9,7 +9,7 @@ import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 import java.nio.ShortBuffer;
 
-/** The memory of tensors as buffers: their bytes, which are little-endian, and their copies. */
+/** Views and copies of tensors' memory as little-endian buffers. */
 final class Buffers {
 
   private Buffers() {}
@@ -24,7 +24,7 @@ final class Buffers {
     return buffer.slice(at, byteSize).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** Bytes of the elements that remain in a buffer. */
+  /** The bytes of the elements that remain in a buffer. */
   static long byteSize(Buffer buffer) {
     return (long) buffer.remaining() * elementSize(buffer);
   }

@@ -15,14 +15,14 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Makes one call of {@link InferenceClient}, from its first attempt until its result, its deadline
- * or its cancellation. The caller's thread begins it; the transport's threads, and one of its own
- * after a pause, go on with it.
+ * or its cancellation. The caller's thread begins it; the transport's threads, and after a pause
+ * one of this class, go on with it.
  */
 final class Call<T> {
 
   /**
-   * The executor of the stages that users attach to futures, which so never hold up a transport's
-   * thread.
+   * The executor of the stages that users attach to futures, so that these never block a
+   * transport's thread.
    */
   private static final Executor EXECUTOR = TaskThreads.executor("nrd-client");
 
@@ -95,14 +95,15 @@ final class Call<T> {
     Attempt<T> attempt;
     try {
       attempt = starter.start(limit);
-    } catch (RuntimeException | Error e) { // an attempt after a pause has nobody else to tell
+      // an attempt after a pause has no caller that could catch it
+    } catch (RuntimeException | Error e) {
       result.completeExceptionally(describe(e));
       return;
     }
     current = attempt;
     attempt.future().whenComplete(this::finish);
     if (result.isDone()) {
-      attempt.cancel().run(); // given up while it began
+      attempt.cancel().run(); // cancelled while it began
     }
   }
 
@@ -129,7 +130,7 @@ final class Call<T> {
           ? result.get(Math.max(0, limit.remainingNs()), TimeUnit.NANOSECONDS)
           : result.get();
     } catch (ExecutionException e) {
-      // With the stack of the caller, and the transport's as its cause.
+      // The exception has the caller's stack, and the transport's as its cause.
       throw describe(e.getCause()).rethrown();
     } catch (TimeoutException e) {
       abandon();
@@ -142,7 +143,7 @@ final class Call<T> {
     }
   }
 
-  /** Ends what is under way; a value that comes all the same is given back. */
+  /** Cancels the attempt under way; a value that still comes is closed. */
   private void abandon() {
     result.cancel(false);
     if (result.isDone() && !result.isCompletedExceptionally()) {
@@ -181,7 +182,7 @@ final class Call<T> {
   /**
    * A request that is under way.
    *
-   * @param future completed by the transport's own threads: what depends on it must be short.
+   * @param future completed by the transport's own threads, so dependent code must be short.
    *     Failures are {@link InferenceException}s.
    * @param cancel ends it; does nothing when it has ended
    */
@@ -200,14 +201,14 @@ final class Call<T> {
       this.deadlineNs = deadlineNs;
     }
 
-    /** So long from now on; empty: as long as it takes. */
+    /** A limit from now on; empty: none. */
     static Limit in(Optional<Duration> duration) {
       return duration
           .map(length -> new Limit(true, System.nanoTime() + nanos(length)))
           .orElse(NONE);
     }
 
-    /** At most a hundred years, beyond which nanoseconds overflow. */
+    /** Nanoseconds of at most a hundred years, beyond which they overflow. */
     private static long nanos(Duration duration) {
       return duration.compareTo(Duration.ofDays(36_500)) > 0
           ? Duration.ofDays(36_500).toNanos()

@@ -9,16 +9,16 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Says how a client speaks to its server. Build one with {@link #builder()}.
+ * The options of a client. Build one with {@link #builder()}.
  *
  * @param headers sent with every request, by lower-case names: HTTP fields, gRPC metadata
  * @param tls for {@code https} and {@code grpcs}
- * @param connectTimeout how long a connection may take to come about
- * @param deadline how long a call may take that does not say otherwise; empty: as long as it takes
+ * @param connectTimeout the longest time for connecting
+ * @param deadline the longest time of a call without its own deadline; empty: no limit
  * @param changeDeadline how long loading a model, or another change of the server, may take
- * @param keepAlive when a gRPC connection is taken for dead; empty: when the system says so
+ * @param keepAlive when a gRPC connection counts as dead; empty: when the system reports it
  * @param requestCompression how requests for inference are compressed
- * @param replyCompression how the server may compress its replies to them over HTTP
+ * @param replyCompression how the server may compress replies to inference over HTTP
  * @param binaryData whether tensors go over HTTP as binary data, or as JSON
  * @param maxResponseBytes how large a reply may be
  * @param retry when failed calls are made again
@@ -111,7 +111,7 @@ public record ClientOptions(
       return this;
     }
 
-    /** Lets calls that do not say otherwise take as long as they take. */
+    /** Sets no limit for calls without their own deadline. */
     public Builder noDeadline() {
       deadline = Optional.empty();
       return this;
@@ -127,8 +127,8 @@ public record ClientOptions(
     }
 
     /**
-     * Pings a server that is silent while calls wait for it, so that they fail soon when it is gone
-     * without a sign. Over gRPC; not by default, as servers send away clients that ping often.
+     * Pings a silent server while calls wait for it, so that they fail soon if it has vanished.
+     * Only over gRPC; off by default, as servers disconnect clients that ping often.
      */
     public Builder keepAlive(KeepAlive times) {
       keepAlive = Optional.of(times);
@@ -146,7 +146,7 @@ public record ClientOptions(
 
     /**
      * Sets how the server may compress replies to inference over HTTP; it may not by default. Over
-     * gRPC the client always tells the server that it takes gzip, and the server decides.
+     * gRPC the client always accepts gzip, and the server decides.
      */
     public Builder compressReplies(Compression how) {
       replyCompression = how;
@@ -154,9 +154,9 @@ public record ClientOptions(
     }
 
     /**
-     * True if tensors go over HTTP as binary data behind the JSON, as they do by default, or within
-     * it: larger and slower, and without FP16 and BF16, but known to every server. Over gRPC they
-     * are always binary.
+     * True if tensors go over HTTP as binary data behind the JSON, by default, or within it:
+     * larger, slower, and without FP16 and BF16, but supported by every server. Over gRPC they are
+     * always binary.
      */
     public Builder binaryData(boolean binary) {
       binaryData = binary;
@@ -169,7 +169,7 @@ public record ClientOptions(
       return this;
     }
 
-    /** When failed calls are made again; {@link RetryPolicy#DEFAULT} by default. */
+    /** Sets when failed calls are repeated; {@link RetryPolicy#DEFAULT} by default. */
     public Builder retry(RetryPolicy policy) {
       retry = policy;
       return this;
@@ -207,17 +207,17 @@ public record ClientOptions(
       this.coding = coding;
     }
 
-    /** Its name in headers. */
+    /** The name in headers. */
     String coding() {
       return coding;
     }
   }
 
   /**
-   * Says when a gRPC connection that has calls is taken for dead.
+   * Decides when a gRPC connection with calls counts as dead.
    *
-   * @param silence how long nothing comes until the server is pinged; gRPC makes it 10 s at least
-   * @param timeout how long it may take to answer that
+   * @param silence the silence after which the server is pinged; at least 10 s in gRPC
+   * @param timeout the longest time for its reply
    */
   public record KeepAlive(Duration silence, Duration timeout) {
 

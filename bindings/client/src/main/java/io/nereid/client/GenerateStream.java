@@ -28,12 +28,12 @@ public final class GenerateStream implements AutoCloseable {
   }
 
   /**
-   * The next response, its outputs by their names beside {@code model_name} and {@code
-   * model_version}; null when there are no more. Waits for it.
+   * Waits for the next response and returns its outputs by name, beside {@code model_name} and
+   * {@code model_version}; null when there are no more. Waits for it.
    *
-   * @throws InferenceException when the response is an error, after which the stream goes on: the
-   *     next call has what follows it, or null. Only the first one's kind is told, by the status of
-   *     the reply; others are {@link StatusCode#UNKNOWN}. Also when the stream as a whole failed
+   * @throws InferenceException when the response is an error, after which the stream goes on with
+   *     the next call. Only the first error has a kind, from the status of the reply; others are
+   *     {@link StatusCode#UNKNOWN}. Also when the stream as a whole failed
    */
   public Map<String, Object> next() {
     try {
@@ -49,7 +49,7 @@ public final class GenerateStream implements AutoCloseable {
     }
   }
 
-  /** Returns null; throws where the reply's status is one of an error that no event has told. */
+  /** Returns null; throws if the reply's status is an error that no event has reported. */
   private Map<String, Object> end() {
     int untold = status;
     status = 0;
@@ -97,13 +97,13 @@ public final class GenerateStream implements AutoCloseable {
     return line.toByteArray();
   }
 
-  /** Ends it; what the server still computes for it is cancelled there. */
+  /** Ends the stream, and cancels the server's computation for it. */
   @Override
   public void close() {
     try {
       events.close();
     } catch (IOException e) {
-      // it is over either way
+      // the stream has ended either way
     }
   }
 }

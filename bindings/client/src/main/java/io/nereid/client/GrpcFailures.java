@@ -10,7 +10,7 @@ final class GrpcFailures {
 
   private GrpcFailures() {}
 
-  /** A status that is not OK; {@code begun}: a reply, or its first part, was there before. */
+  /** The exception for a status other than OK; {@code begun}: a part of the reply had come. */
   static InferenceException of(Status status, boolean begun) {
     Throwable cause = status.getCause();
     for (Throwable inner = cause; inner != null; inner = inner.getCause()) {

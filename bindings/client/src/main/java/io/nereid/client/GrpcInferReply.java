@@ -22,9 +22,9 @@ final class GrpcInferReply {
   private GrpcInferReply() {}
 
   /**
-   * Takes the reply's memory over, whether it succeeds or not.
+   * Reads a reply, and takes its memory over, even on failure.
    *
-   * @param request null: it is not known which request this answers
+   * @param request null: the answered request is unknown
    */
   static InferResponse read(InferRequest request, GrpcReply reply) {
     try {
@@ -109,7 +109,7 @@ final class GrpcInferReply {
     return parameters;
   }
 
-  /** Contents by type, in which some servers answer, as the bytes of a tensor. */
+  /** Encodes contents by type, which some servers send, as the bytes of a tensor. */
   private static ByteBuffer encode(String output, DataType type, InferTensorContents contents) {
     return switch (type) {
       case BOOL ->

@@ -24,9 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * Translates between protobuf messages and what the client speaks of, for everything but inference.
- */
+/** Translates between protobuf messages and the client's types, for everything but inference. */
 final class GrpcMessages {
 
   private GrpcMessages() {}
@@ -42,13 +40,13 @@ final class GrpcMessages {
         reply.getRegionsMap().values().stream().map(GrpcMessages::members).toList());
   }
 
-  /** The configuration in JSON, as it is served over HTTP. */
+  /** The configuration in JSON, in the form of HTTP. */
   static String config(ModelConfigResponse reply) {
     JsonWriter json = new JsonWriter().value(members(reply.getConfig()));
     return new String(json.array(), 0, json.size(), StandardCharsets.UTF_8);
   }
 
-  /** A message by the names of its fields. */
+  /** A message as a map, by the names of its fields. */
   static Map<String, Object> members(Message message) {
     Map<String, Object> members = new LinkedHashMap<>();
     message
@@ -76,7 +74,7 @@ final class GrpcMessages {
     return members;
   }
 
-  /** 64-bit integers stay numbers. */
+  /** Converts a value; 64-bit integers become numbers, not strings. */
   private static Object value(Object value, FieldDescriptor field) {
     if (value instanceof Message message) {
       return members(message);
@@ -92,8 +90,7 @@ final class GrpcMessages {
         : value;
   }
 
-  // ---- Requests that change something
-  // -------------------------------------------------------------
+  // ---- Requests that change something -----------------------------------------------------------
 
   static RepositoryModelLoadRequest load(
       String model, Optional<String> config, Map<String, byte[]> files) {
@@ -171,7 +168,7 @@ final class GrpcMessages {
     return message.build();
   }
 
-  /** Numbers are Long, as they are over HTTP. */
+  /** The settings; numbers are Long, as over HTTP. */
   static Map<String, Object> logSettings(LogSettingsResponse reply) {
     Map<String, Object> settings = new LinkedHashMap<>();
     reply

@@ -21,8 +21,8 @@ import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
 
 /**
- * Describes the methods of the gRPC service, and moves their messages into the transport's buffers
- * and out of them. The transport's threads call it.
+ * Describes the methods of the gRPC service, and copies messages into and out of the transport's
+ * buffers. The transport's threads call it.
  */
 final class GrpcMethods {
 
@@ -31,7 +31,7 @@ final class GrpcMethods {
 
   private GrpcMethods() {}
 
-  /** A method whose messages hold no tensors; {@code reply} says what it answers with. */
+  /** A method whose messages have no tensors; {@code reply} gives the type of its replies. */
   @SuppressWarnings("unchecked") // a message's own parser makes such messages
   static <Q extends MessageLite, R extends MessageLite> MethodDescriptor<Q, R> unary(
       String name, R reply) {
@@ -64,7 +64,7 @@ final class GrpcMethods {
         .build();
   }
 
-  /** For messages that are only sent. */
+  /** A marshaller for messages that are only sent. */
   private static <M extends MessageLite> Marshaller<M> sending() {
     return new Marshaller<>() {
       @Override
@@ -79,7 +79,7 @@ final class GrpcMethods {
     };
   }
 
-  /** For messages that are only received and hold no tensors. */
+  /** A marshaller for messages without tensors that are only received. */
   private static <M extends MessageLite> Marshaller<M> receiving(Parser<M> parser) {
     return new Receiving<>() {
       @Override
@@ -93,7 +93,7 @@ final class GrpcMethods {
     };
   }
 
-  /** For requests with tensors. */
+  /** A marshaller for requests with tensors. */
   private static Marshaller<GrpcRequest> requests() {
     return new Marshaller<>() {
       @Override
@@ -113,7 +113,9 @@ final class GrpcMethods {
     GrpcReply read(MemoryPool.Lease lease) throws InvalidProtocolBufferException;
   }
 
-  /** For replies whose tensors stay where they were received: in memory of the pool. */
+  /**
+   * A marshaller for replies, whose tensors are received into memory of the pool and stay there.
+   */
   private static Marshaller<GrpcReply> replies(MemoryPool pool, ReplyReader reader) {
     return new Receiving<>() {
       @Override
@@ -132,7 +134,8 @@ final class GrpcMethods {
           if (!(stream instanceof KnownLength)) {
             return readInflated(stream, pool);
           }
-          MemoryPool.Lease lease = pool.take(stream.available()); // of a message that is all of it
+          // for an uncompressed message, this is its size
+          MemoryPool.Lease lease = pool.take(stream.available());
           readAll(stream, lease.buffer());
           return lease;
         } catch (IOException e) {
@@ -142,7 +145,7 @@ final class GrpcMethods {
     };
   }
 
-  /** A message that came compressed: how large it is, is known at its end. */
+  /** Reads a compressed message, whose size is known only at its end. */
   private static MemoryPool.Lease readInflated(InputStream stream, MemoryPool pool)
       throws IOException {
     byte[] piece = new byte[INFLATED_BYTES];
@@ -205,7 +208,7 @@ final class GrpcMethods {
   private static final class RequestStream extends InputStream implements Drainable, KnownLength {
     private final int byteSize;
     private final Encoder encoder;
-    private InputStream rest; // null: nothing was read
+    private InputStream rest; // null: read was not called
 
     private RequestStream(int byteSize, Encoder encoder) {
       this.byteSize = byteSize;
@@ -222,7 +225,7 @@ final class GrpcMethods {
       return byteSize;
     }
 
-    /** The way of transports that cannot be written to. */
+    /** The message as a stream, for transports that read instead of draining. */
     private InputStream rest() throws IOException {
       if (rest == null) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(byteSize);

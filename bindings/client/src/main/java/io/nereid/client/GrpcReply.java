@@ -12,22 +12,22 @@ import java.util.List;
 /**
  * A reply with tensors, as it was received. The holder of a reply closes its lease.
  *
- * @param message all of it but the raw contents
+ * @param message the message without the raw contents
  * @param raw the raw contents, in the lease's memory
- * @param error what a stream says of a request that failed; else empty
+ * @param error a stream's error for a failed request; else empty
  * @param lease the memory it was received in
  */
 record GrpcReply(
     ModelInferResponse message, List<ByteBuffer> raw, String error, MemoryPool.Lease lease) {
 
-  /** Reads a ModelInferResponse; the reply lies in the lease's memory. */
+  /** Reads a ModelInferResponse; the reply refers to the lease's memory. */
   static GrpcReply infer(MemoryPool.Lease lease) throws InvalidProtocolBufferException {
     Scanner scanner = new Scanner(lease.buffer());
     scanner.scanResponse(lease.byteSize());
     return scanner.reply("", lease);
   }
 
-  /** Reads a ModelStreamInferResponse; the reply lies in the lease's memory. */
+  /** Reads a ModelStreamInferResponse; the reply refers to the lease's memory. */
   static GrpcReply stream(MemoryPool.Lease lease) throws InvalidProtocolBufferException {
     Scanner scanner = new Scanner(lease.buffer());
     ByteArrayOutputStream outer = new ByteArrayOutputStream();
@@ -36,7 +36,7 @@ record GrpcReply(
       int from = scanner.at;
       int tag = scanner.tag(end);
       if (tag == WireFormat.WIRETYPE_LENGTH_DELIMITED + (Scanner.STREAM_REPLY << 3)) {
-        scanner.scanResponse(scanner.length(end)); // several of them are one, as in protobuf
+        scanner.scanResponse(scanner.length(end)); // repeated occurrences merge, as in protobuf
       } else {
         scanner.skip(tag, end);
         scanner.copy(from, outer);
@@ -47,8 +47,8 @@ record GrpcReply(
   }
 
   /**
-   * Finds the raw contents of a reply and hands them out as slices of the memory that it was
-   * received in. Only the rest goes through protobuf, which would copy each tensor to the heap.
+   * Finds the raw contents of a reply as slices of the memory in which it was received. Only the
+   * rest goes through protobuf, which would copy each tensor to the heap.
    */
   private static final class Scanner {
 

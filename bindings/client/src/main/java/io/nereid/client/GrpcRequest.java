@@ -18,17 +18,17 @@ import java.util.function.BiConsumer;
  * A request with tensors, ready to be sent any number of times. The tensors are the caller's
  * memory, or copies that {@link MemoryPool.Outgoing} owns.
  *
- * @param message all of it but the raw contents
+ * @param message the message without the raw contents
  * @param raw the raw contents, which go behind the message: protobuf would copy each to the heap
  */
 record GrpcRequest(ModelInferRequest message, List<ByteBuffer> raw) {
 
   private static final int RAW_CONTENTS = ModelInferRequest.RAW_INPUT_CONTENTS_FIELD_NUMBER;
 
-  /** Pieces in which it is written. */
+  /** The size of the pieces in which it is written. */
   private static final int WRITE_BYTES = 16 << 10;
 
-  /** Size as it is sent; beyond 2^31 - 1 it cannot be. */
+  /** The encoded size; a message of more than 2^31 - 1 bytes cannot be sent. */
   long byteSize() {
     long size = message.getSerializedSize();
     for (ByteBuffer contents : raw) {
@@ -50,11 +50,11 @@ record GrpcRequest(ModelInferRequest message, List<ByteBuffer> raw) {
       if (contents.remaining() > WRITE_BYTES) {
         output.flush();
       }
-      ByteBuffer left = contents.duplicate(); // an attempt after this one begins anew
+      ByteBuffer left = contents.duplicate(); // a duplicate, since another attempt begins anew
       while (left.hasRemaining()) {
         int count = Math.min(chunk.length, left.remaining());
         left.get(chunk, 0, count);
-        output.write(chunk, 0, count); // a whole chunk goes by the encoder's own buffer
+        output.write(chunk, 0, count); // a whole chunk bypasses the encoder's own buffer
       }
     }
     output.flush();

@@ -78,7 +78,7 @@ final class GrpcTransport implements Transport {
       throw new IllegalArgumentException("expected GZIP or NONE over gRPC, got DEFLATE");
     }
     long connectMs = Math.max(1, Math.min(options.connectTimeout().toMillis(), Integer.MAX_VALUE));
-    // Nothing that its threads run here takes long, so none of it needs an executor.
+    // No executor, since all callbacks on the channel's threads are short.
     NettyChannelBuilder builder =
         NettyChannelBuilder.forAddress(
                 server.getHost(), server.getPort(), credentials(options.tls(), tls))
@@ -105,7 +105,7 @@ final class GrpcTransport implements Transport {
     return metadata;
   }
 
-  /** The transport would leave such a header out, and say so in a log only. */
+  /** Throws for a header that the transport would silently leave out. */
   private static void checkHeader(String name, String value) {
     if (!value.chars().allMatch(c -> c >= ' ' && c <= '~')) { // not shown: it may be a secret
       throw new IllegalArgumentException(
@@ -151,7 +151,7 @@ final class GrpcTransport implements Transport {
         ServerReadyResponse::getReady);
   }
 
-  /** Some servers fail the call for a model they do not know. */
+  /** Asks whether a model is ready; some servers fail the call for an unknown model. */
   @Override
   public Attempt<Boolean> modelReady(String model, String version, Limit limit) {
     ModelReadyRequest request =
@@ -375,14 +375,14 @@ final class GrpcTransport implements Transport {
   }
 
   private <Q, R> ClientCall<Q, R> newCall(MethodDescriptor<Q, R> method, CallOptions options) {
-    // Else a call would fail for a connection that is not even tried again for a while.
+    // Else a call would fail because the broken connection is retried only after a while.
     if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
       channel.resetConnectBackoff();
     }
     return channel.newCall(method, options);
   }
 
-  /** A call adds to its headers. */
+  /** Returns a copy of the headers, since a call adds to them. */
   private Metadata freshHeaders() {
     Metadata fresh = new Metadata();
     fresh.merge(headers);

@@ -31,7 +31,7 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
       Runnable answered) {
     GrpcUnaryCall<R, T> listener = new GrpcUnaryCall<>(reader, answered);
     call.start(listener, headers);
-    call.request(2); // a second reply would be a fault, and is to be noticed
+    call.request(2); // to notice a second reply, which would be a fault
     try {
       call.sendMessage(request);
       call.halfClose();
@@ -67,7 +67,8 @@ final class GrpcUnaryCall<R, T> extends ClientCall.Listener<R> {
     T value;
     try {
       value = reader.apply(reply);
-    } catch (RuntimeException | Error e) { // the transport would only log it, and the caller wait
+      // the transport would only log it, and the caller would wait for ever
+    } catch (RuntimeException | Error e) {
       result.completeExceptionally(e);
       return;
     }

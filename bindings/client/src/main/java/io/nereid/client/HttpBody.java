@@ -12,10 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.zip.CRC32;
 import java.util.zip.Deflater;
 
-/**
- * A request body out of buffers, which are sent as they are. It can be sent again for another
- * attempt.
- */
+/** A request body from buffers, which are sent without a copy, again for each attempt. */
 final class HttpBody implements HttpRequest.BodyPublisher {
 
   private final List<ByteBuffer> buffers;
@@ -36,7 +33,7 @@ final class HttpBody implements HttpRequest.BodyPublisher {
     subscriber.onSubscribe(new Pieces(buffers.iterator(), subscriber));
   }
 
-  /** Hands the buffers out as the JDK's client asks for them. */
+  /** Passes the buffers on as the JDK's client asks for them. */
   private static final class Pieces implements Flow.Subscription {
     private final Iterator<ByteBuffer> left;
     private final Flow.Subscriber<? super ByteBuffer> subscriber;
@@ -86,7 +83,7 @@ final class HttpBody implements HttpRequest.BodyPublisher {
 
     private static final int CHUNK_BYTES = 64 << 10;
 
-    /** Begins a gzip file: by deflate, without a name and a time, made anywhere. */
+    /** The head of a gzip file: deflate, without name and time, unknown system. */
     private static final byte[] GZIP_HEAD = {0x1f, (byte) 0x8b, 8, 0, 0, 0, 0, 0, 0, (byte) 0xff};
 
     private static final int GZIP_TAIL_BYTES = 8;
@@ -100,7 +97,7 @@ final class HttpBody implements HttpRequest.BodyPublisher {
       chunk = newChunk();
     }
 
-    /** The same bytes, compressed; {@code outgoing} owns the memory. */
+    /** Returns the bytes compressed; {@code outgoing} owns the memory. */
     static List<ByteBuffer> of(
         Compression how, List<ByteBuffer> body, MemoryPool.Outgoing outgoing) {
       return how == Compression.NONE ? body : new Compressor(outgoing).write(how, body);

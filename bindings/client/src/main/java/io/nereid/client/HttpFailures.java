@@ -12,17 +12,15 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import javax.net.ssl.SSLHandshakeException;
 
-/**
- * Turns replies that are no success, and broken connections, into an {@link InferenceException}.
- */
+/** Turns unsuccessful replies and broken connections into an {@link InferenceException}. */
 final class HttpFailures {
 
-  /** Beyond this no caller waits. */
+  /** The longest wait of a caller. */
   private static final long MOST_RETRY_AFTER_SECONDS = 86_400;
 
   private HttpFailures() {}
 
-  /** A reply that is not a success. */
+  /** The exception for an unsuccessful reply. */
   static InferenceException of(HttpReply reply) {
     int status = reply.status();
     return InferenceException.builder(
@@ -33,7 +31,7 @@ final class HttpFailures {
         .build();
   }
 
-  /** An error among the events of a stream; a status of 0, or of success: it does not tell more. */
+  /** The exception for an error event of a stream; a status of 0, or of success, means unknown. */
   static InferenceException ofEvent(int status, String message) {
     return status / 100 <= 2
         ? new InferenceException(StatusCode.UNKNOWN, message)
@@ -61,12 +59,12 @@ final class HttpFailures {
   private static long retryAfterNs(HttpReply reply) {
     String value = reply.headers().firstValue("Retry-After").orElse("").strip();
     if (value.isEmpty() || value.length() > 9 || !value.chars().allMatch(Character::isDigit)) {
-      return 0; // a date, which needs clocks that agree, is not looked at
+      return 0; // a date is ignored, since it would need synchronised clocks
     }
     return Duration.ofSeconds(Math.min(Long.parseLong(value), MOST_RETRY_AFTER_SECONDS)).toNanos();
   }
 
-  /** No reply, or not a whole one. */
+  /** The exception for a missing or incomplete reply. */
   static InferenceException of(Throwable failure, boolean begun) {
     if (failure instanceof CompletionException && failure.getCause() != null) {
       return of(failure.getCause(), begun);
@@ -130,7 +128,7 @@ final class HttpFailures {
     return shortened(message == null ? "status " + status + ": " + text : message);
   }
 
-  /** Null: it is no JSON, or none that has a message. */
+  /** The message of an error in JSON; null: no JSON, or none with a message. */
   private static String ofJson(byte[] body, int length) {
     Object tree;
     try {

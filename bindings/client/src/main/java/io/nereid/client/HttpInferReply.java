@@ -12,8 +12,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Reads the reply to an infer request over HTTP: the JSON describes the outputs, whose data stand
- * in it or behind it.
+ * Reads the reply to an infer request over HTTP: the JSON describes the outputs, whose data are in
+ * it or behind it.
  */
 final class HttpInferReply {
 
@@ -27,13 +27,13 @@ final class HttpInferReply {
   private String id = "";
   private Map<String, Object> parameters = new LinkedHashMap<>();
 
-  /** An output as far as its description was read. */
+  /** An output whose description is being read. */
   private static final class Output {
     private String name;
     private String datatype;
     private long[] shape;
     private Map<String, Object> parameters = Map.of();
-    private int dataAt = -1; // where its data begins in the text; -1: it has none there
+    private int dataAt = -1; // the begin of its data in the text; -1: no data there
   }
 
   private HttpInferReply(InferRequest request, HttpReply reply, MemoryPool pool) {
@@ -42,7 +42,7 @@ final class HttpInferReply {
     this.pool = pool;
   }
 
-  /** Takes the memory of the reply over, whether it succeeds or not. */
+  /** Reads a reply, and takes its memory over, even on failure. */
   static InferResponse read(InferRequest request, HttpReply reply, MemoryPool pool) {
     HttpInferReply reading = new HttpInferReply(request, reply, pool);
     if (reply.binary() != null) {
@@ -90,7 +90,7 @@ final class HttpInferReply {
     }
   }
 
-  /** A string; empty where a server says null. */
+  /** Reads a string; empty if a server writes null. */
   private static String text(JsonParser parser) {
     Object value = JsonReading.value(parser);
     return value == null ? "" : value.toString();
@@ -130,7 +130,7 @@ final class HttpInferReply {
         case "shape" -> output.shape = shape(parser);
         case "parameters" -> output.parameters = parameters(parser);
         case "data" -> {
-          // Read when type and shape are known, which servers may write behind it.
+          // The data is read once type and shape are known, which servers may write behind it.
           if (parser.currentToken() != JsonToken.VALUE_NULL) {
             output.dataAt = (int) parser.currentTokenLocation().getByteOffset();
           }
@@ -161,7 +161,7 @@ final class HttpInferReply {
     return shape;
   }
 
-  /** Adds an output; returns how much of the binary data is its own. */
+  /** Adds an output; returns the length of its binary data. */
   private int add(Output output, ByteBuffer binary, int at, InferResponse response) {
     DataType type = ReplyTensors.dataType(output.datatype, output.name);
     boolean hasData = output.dataAt >= 0 || output.parameters.containsKey("binary_data_size");
@@ -196,7 +196,7 @@ final class HttpInferReply {
   private ByteBuffer readData(Output output, DataType type) {
     long count = ReplyTensors.elementCount(output.name, output.shape);
     int length = reply.textLength() - output.dataAt;
-    // An element takes two characters at least: a count that cannot be right allocates nothing.
+    // An element takes at least two characters, so an impossible count allocates nothing.
     if (count > length) {
       throw InferenceException.malformed(
           "output '%s' has %s elements by its shape, and fewer in 'data'"

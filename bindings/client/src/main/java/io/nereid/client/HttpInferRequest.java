@@ -12,7 +12,7 @@ import java.util.Map;
 /** Writes an infer request as the body of an HTTP request: JSON, and behind it binary data. */
 final class HttpInferRequest {
 
-  /** Up to here everything goes into one array, which costs less than views. */
+  /** The size up to which everything is copied into one array, which costs less than views. */
   private static final int MOST_SMALL_BYTES = 16 << 10;
 
   private final HttpBody body;
@@ -62,7 +62,7 @@ final class HttpInferRequest {
   }
 
   private static void writeParameters(InferRequest request, boolean binaryData, JsonWriter json) {
-    // Outputs that are named say it themselves.
+    // Named outputs have the setting themselves.
     boolean binaryOutputs =
         binaryData
             && request.outputs().isEmpty()
@@ -142,7 +142,7 @@ final class HttpInferRequest {
     return buffers;
   }
 
-  /** Writes the elements as a flat array, for servers that know nothing else. */
+  /** Writes the elements as a flat array, for servers that support nothing else. */
   private static void writeData(String input, Tensor tensor, JsonWriter json) {
     DataType type = tensor.dataType();
     if (type == DataType.FP16 || type == DataType.BF16) {

@@ -18,10 +18,10 @@ import java.util.concurrent.Flow;
  *
  * @param status its status
  * @param headers its header fields
- * @param text holds the JSON part, or all of the body when it has no other
- * @param textLength how much of that is text
+ * @param text contains the JSON part, or the whole body if it has no other
+ * @param textLength the length of the text
  * @param binary the part behind the JSON; null: there is none
- * @param binarySize how much of that was sent
+ * @param binarySize the length of the binary part
  */
 record HttpReply(
     int status,
@@ -43,15 +43,15 @@ record HttpReply(
   }
 
   /**
-   * Receives one reply on threads of the JDK's client: JSON goes into an array, binary data behind
-   * it straight into memory of the pool, at an aligned address.
+   * Receives one reply on threads of the JDK's client: JSON goes into an array, binary data
+   * straight into memory of the pool, at an aligned address.
    */
   static final class Reader
       implements HttpResponse.BodyHandler<HttpReply>, HttpResponse.BodySubscriber<HttpReply> {
 
     static final String JSON_LENGTH = "Inference-Header-Content-Length";
 
-    /** The most memory that is reserved because a header alone promises so much text. */
+    /** The most memory that is reserved for text on the word of a header. */
     private static final int MOST_TRUSTED_TEXT_BYTES = 1 << 20;
 
     private final MemoryPool pool;
@@ -63,11 +63,13 @@ record HttpReply(
     private final CompletableFuture<HttpReply> result = new CompletableFuture<>();
     private volatile boolean begun;
 
+    /** Bytes of the body still to come. */
     @GuardedBy("this")
-    private long left; // bytes of the body that are still to come
+    private long left;
 
+    /** Whether none are still to come, or their number is unknown. */
     @GuardedBy("this")
-    private boolean mayBeGivenBack; // nothing is still to come, or nobody knows how much
+    private boolean mayBeGivenBack;
 
     private int status;
     private HttpHeaders headers;
@@ -79,7 +81,7 @@ record HttpReply(
     private InferenceException refusal;
 
     private Flow.Subscription subscription;
-    private ReplyInflater inflater; // null: it comes as it is
+    private ReplyInflater inflater; // null: not compressed
     private long jsonLength; // -1: everything is text
     private byte[] text;
     private int textSize;
@@ -92,15 +94,15 @@ record HttpReply(
       this.accepted = accepted;
     }
 
-    /** True if some of the reply was there, so that the server has begun to answer. */
+    /** True if part of the reply has come, so that the server has begun to answer. */
     boolean hasBegun() {
       return begun;
     }
 
     /**
-     * Cancels the call, which closes its connection, unless the connection may be another call's by
-     * now: the JDK's client hands it on as soon as the last byte was taken here, and would close it
-     * all the same.
+     * Cancels the call, which closes its connection, unless another call may have the connection by
+     * now: the JDK's client passes it on as soon as the last byte was taken, and would still close
+     * it.
      */
     synchronized void whileConnected(Runnable cancel) {
       if (!mayBeGivenBack) {
@@ -108,7 +110,10 @@ record HttpReply(
       }
     }
 
-    /** Before the JDK's client goes on: a cancellation has ended by then, or comes too late. */
+    /**
+     * Takes buffers, before the JDK's client goes on; a cancellation has ended by then, or is too
+     * late.
+     */
     private synchronized void took(List<ByteBuffer> buffers) {
       for (ByteBuffer buffer : buffers) {
         left -= buffer.remaining();
@@ -135,7 +140,7 @@ record HttpReply(
       return this;
     }
 
-    /** Makes room for what the headers announce, or refuses it. */
+    /** Makes room for the body that the headers announce, or refuses it. */
     private void prepare() {
       String coding = headers.firstValue("Content-Encoding").orElse("identity");
       long length = headers.firstValueAsLong("Content-Length").orElse(-1);
@@ -145,7 +150,7 @@ record HttpReply(
               "it is encoded as '" + coding + "', nobody asked for that");
         }
         inflater = new ReplyInflater(accepted);
-        length = -1; // of what it stands for
+        length = -1; // the inflated length is unknown
       }
       jsonLength = jsonLength(length);
       long wanted = jsonLength >= 0 ? jsonLength : Math.max(0, length);
@@ -249,7 +254,7 @@ record HttpReply(
       binarySize = (int) needed;
     }
 
-    /** In a chunked body: how much there will be is not known. */
+    /** Enlarges the memory, for a chunked body of unknown length. */
     private void grow(long needed) {
       MemoryPool.Lease old = binary;
       binary = pool.take(Math.min(mostBytes, Math.max(needed, 2L * binarySize)));

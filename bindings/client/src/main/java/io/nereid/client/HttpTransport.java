@@ -55,7 +55,7 @@ final class HttpTransport implements Transport {
       builder.sslContext(Tls.context(options.tls()));
     }
     http = builder.build();
-    request(""); // says now what is wrong with the headers
+    request(""); // throws now if the headers are invalid
   }
 
   // ---- Health and metadata ---------------------------------------------------------------------
@@ -75,7 +75,7 @@ final class HttpTransport implements Transport {
     return check(modelPath(model, version) + "/ready", "ready");
   }
 
-  /** Every status but success means no, unless it is about who asks. */
+  /** Asks for a condition; every status but success means no, except refusals of the client. */
   private Attempt<Boolean> check(String path, String member) {
     return send(
         request(path).GET(),
@@ -87,7 +87,7 @@ final class HttpTransport implements Transport {
         });
   }
 
-  /** True if a reply with status 200 says that it is so; many have no body. */
+  /** True if a reply with status 200 confirms it; many such replies have no body. */
   private static boolean isTrue(HttpReply reply, String member) {
     String text = new String(reply.text(), 0, Math.min(1, reply.textLength()));
     if (!text.equals("{")) {
@@ -257,7 +257,7 @@ final class HttpTransport implements Transport {
     }
   }
 
-  /** True if it is a stream of responses, also where the first of them is an error. */
+  /** True if the reply is a stream of responses, even if the first of them is an error. */
   private static boolean hasEvents(HttpResponse<?> response) {
     return response.headers().firstValue("Content-Type").orElse("").startsWith("text/event-stream");
   }
@@ -291,7 +291,7 @@ final class HttpTransport implements Transport {
             accepted,
             reply -> {
               HttpReply success = checked(reply);
-              outgoing.close(); // a server that answers has read all of the request
+              outgoing.close(); // a server that answers has read the whole request
               return HttpInferReply.read(request, success, pool);
             });
   }

@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * A request for inference by a model. It holds no resources and can be sent any number of times, by
- * several threads too.
+ * A request for inference by a model. It holds no resources and can be sent any number of times,
+ * also by several threads.
  */
 public final class InferRequest {
 
@@ -128,8 +128,8 @@ public final class InferRequest {
     }
 
     /**
-     * An output of scores of which the server is to name the {@code count} best instead: the
-     * response has a BYTES tensor with elements {@code SCORE:INDEX:LABEL}.
+     * Asks for the {@code count} best classes of an output of scores instead: the response has a
+     * BYTES tensor with elements {@code SCORE:INDEX:LABEL}.
      */
     public Builder classification(String name, int count) {
       if (count < 1) {
@@ -188,7 +188,10 @@ public final class InferRequest {
       return put(TIMEOUT, positive(duration).toNanos() / 1000);
     }
 
-    /** Makes it part of a sequence of requests that belong together, for models that keep state. */
+    /**
+     * Makes the request part of a sequence of requests that belong together, for models that keep
+     * state.
+     */
     public Builder sequence(long sequence, boolean start, boolean end) {
       return put(SEQUENCE_ID, sequence).put("sequence_start", start).put("sequence_end", end);
     }

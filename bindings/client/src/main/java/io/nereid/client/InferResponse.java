@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An answer to a request. Its outputs are memory that is used again for other calls after {@link
- * #close}; one that is not closed leaves it to the garbage collector.
+ * An answer to a request. The memory of its outputs is reused for other calls after {@link #close};
+ * without that, the garbage collector frees it.
  */
 public final class InferResponse implements AutoCloseable {
 
@@ -22,7 +22,10 @@ public final class InferResponse implements AutoCloseable {
   private final Collection<MemoryPool.Lease> leases;
   private volatile boolean closed;
 
-  /** Outputs are added before anybody else sees it. Gives the leases back when it is closed. */
+  /**
+   * Makes a response without outputs, which are added before it is published. It owns the leases
+   * until it is closed.
+   */
   InferResponse(
       String modelName,
       String modelVersion,
@@ -47,7 +50,7 @@ public final class InferResponse implements AutoCloseable {
     return modelName;
   }
 
-  /** The version that answered; empty where the server has none. */
+  /** The version that answered; empty if the server has no versions. */
   public String modelVersion() {
     return modelVersion;
   }
@@ -63,8 +66,8 @@ public final class InferResponse implements AutoCloseable {
   }
 
   /**
-   * True if this is the last response to its request. In an {@link InferStream} a model that
-   * answers any number of times can say so with an empty response of its own.
+   * True if this is the last response to its request. In an {@link InferStream}, a decoupled model
+   * may mark the end with an empty response.
    */
   public boolean isFinal() {
     return !Boolean.FALSE.equals(parameters.get("triton_final_response"));

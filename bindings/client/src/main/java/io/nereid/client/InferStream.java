@@ -14,17 +14,17 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Requests that go out and responses that come back over one call, each way in order and neither
+ * A call with requests in one direction and responses in the other, each in order and neither
  * waiting for the other. One thread may send while another reads.
  *
  * <p>Flow control holds in both directions: {@link #send} waits while the server does not read, and
- * the server is made to wait while nobody calls {@link #next}. So a program that sends a lot before
- * it reads must do the two in different threads.
+ * the server waits while {@link #next} is not called. So a program that sends much before it reads
+ * must use different threads.
  *
  * <p>Models answer once, never, or many times. {@link InferResponse#isFinal} says whether a
- * response is the last to its request; a model that ends without a further response says so only to
- * requests with the parameter {@code triton_enable_empty_final_response}, set to true. Responses
- * are told apart by {@linkplain InferRequest.Builder#id ids}.
+ * response is the last to its request; a model that ends without a further response reports that
+ * only for requests with the parameter {@code triton_enable_empty_final_response}, set to true.
+ * Responses are matched to requests by {@linkplain InferRequest.Builder#id ids}.
  *
  * <p>The transport's threads put replies in, and the caller's threads take them out.
  */
@@ -59,7 +59,9 @@ public final class InferStream implements AutoCloseable {
   @GuardedBy("lock")
   private boolean closed;
 
-  /** Requests that want outputs in shared memory, by id: their responses lie there. */
+  /**
+   * Requests that want outputs in shared memory, by id, for making the outputs of their responses.
+   */
   private final Map<String, InferRequest> withSlices = new ConcurrentHashMap<>();
 
   private InferStream(ClientCall<GrpcRequest, GrpcReply> call, MemoryPool pool) {
@@ -75,7 +77,7 @@ public final class InferStream implements AutoCloseable {
     return stream;
   }
 
-  /** Sends a request; its inputs must stay as they are until the response to it is there. */
+  /** Sends a request; its inputs must not change until its response has come. */
   public void send(InferRequest request) {
     sending.lock();
     try {
@@ -98,7 +100,8 @@ public final class InferStream implements AutoCloseable {
         lock.unlock();
       }
       remember(request);
-      // Copies of inputs are left to the garbage collector: when they are written is not known.
+      // Copies of inputs are left to the garbage collector, since the time of writing them is
+      // unknown.
       call.sendMessage(GrpcRequest.of(request, new MemoryPool.Outgoing(pool)));
     } finally {
       sending.unlock();
@@ -117,7 +120,7 @@ public final class InferStream implements AutoCloseable {
     }
   }
 
-  /** Says that no more requests follow. The server then ends the stream when all are answered. */
+  /** Ends the requests; the server then ends the stream when all are answered. */
   public void finish() {
     sending.lock();
     try {
@@ -178,7 +181,7 @@ public final class InferStream implements AutoCloseable {
     return response;
   }
 
-  /** True if the stream has ended and everything that came was read. */
+  /** True if the stream has ended and all responses were read. */
   public boolean isEnded() {
     lock.lock();
     try {
@@ -188,6 +191,7 @@ public final class InferStream implements AutoCloseable {
     }
   }
 
+  /** Waits for a signal of the condition. */
   @GuardedBy("lock")
   private void await(Condition condition) {
     try {
@@ -207,7 +211,7 @@ public final class InferStream implements AutoCloseable {
     }
   }
 
-  /** Cancels what is not finished. Closing twice does nothing. */
+  /** Cancels unfinished requests. Closing twice does nothing. */
   @Override
   public void close() {
     lock.lock();
@@ -226,7 +230,7 @@ public final class InferStream implements AutoCloseable {
     call.cancel("the caller closed the stream", null);
   }
 
-  /** Takes what the transport's threads bring. */
+  /** Takes replies and the end from the transport's threads. */
   private final class Listener extends ClientCall.Listener<GrpcReply> {
 
     @Override

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * A client of one server that speaks the Open Inference Protocol, over HTTP or gRPC. It keeps
- * connections, is made once and used by any number of threads.
+ * connections; one client serves any number of threads.
  *
  * <p>Calls block the thread that makes them; a program that makes many at a time should make them
  * from virtual threads. A call that fails throws {@link InferenceException}. An interrupt cancels
@@ -35,7 +35,7 @@ public final class InferenceClient implements AutoCloseable {
   /**
    * A client; nothing is sent before the first call.
    *
-   * @param server where it is: {@code http}, {@code https}, {@code grpc} or {@code grpcs}, host and
+   * @param server its address: {@code http}, {@code https}, {@code grpc} or {@code grpcs}, host and
    *     port, and for HTTP a path in front of the protocol's own, where there is one
    */
   public static InferenceClient connect(String server, ClientOptions options) {
@@ -59,7 +59,7 @@ public final class InferenceClient implements AutoCloseable {
 
   // ---- Health and metadata ---------------------------------------------------------------------
 
-  /** True if the server takes requests at all. A server that cannot be reached is a failure. */
+  /** True if the server is alive. An unreachable server is a failure. */
   public boolean serverLive() {
     return read(transport::serverLive);
   }
@@ -69,7 +69,7 @@ public final class InferenceClient implements AutoCloseable {
     return read(transport::serverReady);
   }
 
-  /** True if a version of the model is ready; false too for one that the server does not know. */
+  /** True if a version of the model is ready; false also for an unknown model. */
   public boolean modelReady(String model) {
     return modelReady(model, "");
   }
@@ -173,15 +173,15 @@ public final class InferenceClient implements AutoCloseable {
 
   // ---- Shared memory ---------------------------------------------------------------------------
 
-  /** Lets the server map a region, which must run on this machine; its name is the region's. */
+  /** Lets the server, which must run on this machine, map a region under the region's name. */
   public void registerSharedMemory(SharedMemory region) {
     registerSharedMemory(region.name(), region.key(), 0, region.byteSize());
   }
 
   /**
-   * Lets the server map a part of a region that some program made.
+   * Lets the server map a part of a region that any program made.
    *
-   * @param name what requests call it
+   * @param name the region's name in requests
    * @param key its name in the system
    */
   public void registerSharedMemory(String name, String key, long offset, long byteSize) {
@@ -221,14 +221,14 @@ public final class InferenceClient implements AutoCloseable {
   }
 
   /**
-   * Changes how requests are traced; a setting without values goes back to what the server was
-   * started with. Returns the settings that hold then.
+   * Changes settings for tracing; one without values returns to its value at the server's start.
+   * Returns the new settings.
    */
   public Map<String, List<String>> changeTraceSettings(Map<String, List<String>> changes) {
     return change(transport.traceSettings("", changes));
   }
 
-  /** Does the same for a model; a setting without values goes back to that of the server. */
+  /** Does the same for a model; a setting without values returns to the server's. */
   public Map<String, List<String>> changeTraceSettings(
       String model, Map<String, List<String>> changes) {
     return change(transport.traceSettings(checked(model), changes));
@@ -239,7 +239,7 @@ public final class InferenceClient implements AutoCloseable {
     return read(transport.logSettings(Map.of()));
   }
 
-  /** Changes what the server logs; returns the settings that hold then. */
+  /** Changes log settings; returns the new settings. */
   public Map<String, Object> changeLogSettings(Map<String, Object> changes) {
     return change(transport.logSettings(changes));
   }
@@ -247,9 +247,9 @@ public final class InferenceClient implements AutoCloseable {
   // ---- Text ------------------------------------------------------------------------------------
 
   /**
-   * Asks a model with inputs as JSON has them, by Triton's generate extension: strings, numbers,
-   * booleans and lists of them by the inputs' names, and parameters. The response has the outputs
-   * in the same way, beside {@code model_name} and {@code model_version}. Only over HTTP.
+   * Asks a model with inputs in JSON, by Triton's generate extension: strings, numbers, booleans
+   * and lists of them by the inputs' names, and parameters. The response has the outputs in the
+   * same way, beside {@code model_name} and {@code model_version}. Only over HTTP.
    */
   public Map<String, Object> generate(String model, Map<String, Object> request) {
     return generate(model, "", request);
@@ -267,7 +267,7 @@ public final class InferenceClient implements AutoCloseable {
   /**
    * Asks a model that answers any number of times, as {@link #generate(String, Map)} does; returns
    * when the first response is there, which may be an error: {@link GenerateStream#next} throws it
-   * and goes on. It has no deadline, and is not repeated.
+   * and goes on. The call has no deadline, and is not repeated.
    */
   public GenerateStream generateStream(String model, Map<String, Object> request) {
     return generateStream(model, "", request);
@@ -286,8 +286,8 @@ public final class InferenceClient implements AutoCloseable {
   }
 
   /**
-   * Asks a model without waiting. Cancelling the future cancels the request at the server; what
-   * depends on it runs on virtual threads.
+   * Asks a model without waiting. Cancelling the future cancels the request at the server;
+   * dependent code runs on virtual threads.
    */
   public CompletableFuture<InferResponse> inferAsync(InferRequest request) {
     return Call.start(transport.infer(request), options.retry(), kind(request), limit(request));
@@ -321,7 +321,7 @@ public final class InferenceClient implements AutoCloseable {
     return Call.run(starter, options.retry(), RetryPolicy.CallKind.CHANGE, Call.Limit.in(deadline));
   }
 
-  /** A name; an empty one would mean something else to the server. */
+  /** Checks that a name is not empty, which would have another meaning. */
   private static String checked(String name) {
     if (name.isEmpty()) {
       throw new IllegalArgumentException("a name must not be empty");
@@ -329,7 +329,7 @@ public final class InferenceClient implements AutoCloseable {
     return name;
   }
 
-  /** Ends what is under way and closes the connections. */
+  /** Cancels calls under way and closes the connections. */
   @Override
   public void close() {
     transport.close();

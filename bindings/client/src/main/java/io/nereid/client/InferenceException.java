@@ -7,7 +7,7 @@ import java.util.OptionalInt;
 
 /**
  * The one exception for a call that failed, whether the server refused it, could not be reached or
- * took too long; {@link #code} says which. Mistakes in the program, such as the use of something
+ * took too long; {@link #code} is the kind. Mistakes in the program, such as the use of something
  * that was closed, throw {@link IllegalStateException} or {@link IllegalArgumentException} instead.
  */
 public final class InferenceException extends RuntimeException {
@@ -20,16 +20,16 @@ public final class InferenceException extends RuntimeException {
   /** The status of the reply; 0: there was none. */
   private final int httpStatus;
 
-  /** The request of a stream that failed; null: the call as a whole did. */
+  /** The id of the stream's request that failed; null: the whole call failed. */
   private final String requestId;
 
-  /** True if it is known that the server saw nothing of the request. */
+  /** True if the server certainly saw nothing of the request. */
   private final boolean neverSent;
 
-  /** True if nothing of a reply came, or one that asks to try again. */
+  /** True if no part of a reply came, or a reply that asks to try again. */
   private final boolean worthRetrying;
 
-  /** The time that the server asks to wait before the next attempt; 0: it does not say. */
+  /** The time that the server asks to wait before the next attempt; 0: not given. */
   private final long retryAfterNs;
 
   private InferenceException(Builder builder) {
@@ -50,13 +50,13 @@ public final class InferenceException extends RuntimeException {
     this(builder(code, message).cause(cause));
   }
 
-  /** A reply that is not what the protocol says. */
+  /** The exception for a reply that violates the protocol. */
   static InferenceException malformed(String message) {
     return new InferenceException(
         StatusCode.INTERNAL, "the server's reply is malformed: " + message);
   }
 
-  /** A reply that is not what the protocol says. */
+  /** The exception for a reply that violates the protocol. */
   static InferenceException malformed(String message, Throwable cause) {
     return new InferenceException(
         StatusCode.INTERNAL, "the server's reply is malformed: " + message, cause);
@@ -85,12 +85,12 @@ public final class InferenceException extends RuntimeException {
     return retryAfterNs;
   }
 
-  /** True if another attempt may succeed, if making it does no harm. */
+  /** True if another attempt, where that is harmless, may succeed. */
   boolean worthRetrying() {
     return worthRetrying;
   }
 
-  /** The same failure as seen from the thread that asks for it. */
+  /** Returns the same failure with the stack of the calling thread. */
   InferenceException rethrown() {
     Builder builder = builder(code, getMessage()).cause(this).httpStatus(httpStatus);
     builder.requestId = requestId;
@@ -101,7 +101,7 @@ public final class InferenceException extends RuntimeException {
     return new Builder(code, message);
   }
 
-  /** Collects what is known of a failure. */
+  /** Builds an {@link InferenceException}. */
   static final class Builder {
     private final StatusCode code;
     private final String message;

@@ -27,12 +27,12 @@ final class JsonReading {
     return JSON.createParser(ObjectReadContext.empty(), text, offset, length);
   }
 
-  /** All of a reply as maps, lists, strings, numbers, booleans and null. */
+  /** Reads a whole reply as maps, lists, strings, numbers, booleans and null. */
   static Object tree(HttpReply reply) {
     return tree(reply.text(), 0, reply.textLength());
   }
 
-  /** A whole text as maps, lists, strings, numbers, booleans and null. */
+  /** Reads a whole text as maps, lists, strings, numbers, booleans and null. */
   static Object tree(byte[] text, int length) {
     return tree(text, 0, length);
   }
@@ -53,7 +53,7 @@ final class JsonReading {
     }
   }
 
-  /** The members of what must be an object. */
+  /** The members of a tree that must be an object. */
   static Map<String, Object> members(Object tree) {
     if (!(tree instanceof Map<?, ?> object)) {
       throw InferenceException.malformed("expected a JSON object");

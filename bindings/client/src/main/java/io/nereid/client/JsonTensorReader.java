@@ -10,9 +10,9 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * Reads the elements of a JSON array, nested in any way, as a tensor's memory. Servers differ in
- * how they write values, and all unambiguous forms are taken: 0 and 1 for booleans, {@code null}
- * for NaN, integers with a fraction of zero.
+ * Reads the elements of a JSON array, nested in any way, as a tensor's memory. Servers write values
+ * differently, and all unambiguous forms are accepted: 0 and 1 for booleans, {@code null} for NaN,
+ * integers with a fraction of zero.
  */
 final class JsonTensorReader {
 
@@ -22,7 +22,7 @@ final class JsonTensorReader {
   private final long count;
   private int depth = 1;
 
-  /** Reads the array that the parser is at. */
+  /** Makes a reader of the array at the parser's position. */
   JsonTensorReader(JsonParser parser, String output, DataType type, long count) {
     this.parser = parser;
     this.output = output;
@@ -33,7 +33,7 @@ final class JsonTensorReader {
     }
   }
 
-  /** Reads elements of a fixed size into memory that holds them all. */
+  /** Reads elements of a fixed size into memory with room for all. */
   void read(ByteBuffer to) {
     long index = 0;
     for (JsonToken token = next(); token != null; token = next()) {
@@ -64,7 +64,7 @@ final class JsonTensorReader {
     return ByteBuffer.wrap(encoded.toByteArray());
   }
 
-  /** The next element; null at the end of the outermost array. */
+  /** Returns the next element; null at the end of the outermost array. */
   private JsonToken next() {
     while (true) {
       JsonToken token = parser.nextToken();
@@ -86,7 +86,7 @@ final class JsonTensorReader {
     }
   }
 
-  /** The bits of the element that the parser is at. */
+  /** The bits of the element at the parser's position. */
   private long bits(long index, JsonToken token) {
     return switch (type) {
       case FP32 -> Float.floatToRawIntBits(floatValue(index, token));

@@ -12,7 +12,7 @@ final class JsonWriter {
   private byte[] bytes = new byte[512];
   private int size;
 
-  /** Punctuation and other text that is written as it is, in ASCII. */
+  /** Writes punctuation and other ASCII text without escapes. */
   @SuppressWarnings("deprecation") // drops the upper halves, which are empty: the fastest way
   JsonWriter raw(String text) {
     int length = text.length();
@@ -32,7 +32,7 @@ final class JsonWriter {
     return string(text.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** A string whose text is in UTF-8 already. */
+  /** Writes a string from UTF-8. */
   JsonWriter string(byte[] utf8) {
     reserve(utf8.length + 2);
     bytes[size++] = '"';
@@ -63,7 +63,7 @@ final class JsonWriter {
     return raw(Long.toString(value));
   }
 
-  /** A boolean, number or string; null; or a map or a list of such values. */
+  /** Writes a boolean, a number, a string, null, or a map or list of such values. */
   JsonWriter value(Object value) {
     if (value instanceof String text) {
       return string(text);
@@ -99,7 +99,7 @@ final class JsonWriter {
     return raw(before == '[' ? "[]" : "]");
   }
 
-  /** Members of an object, without its braces; true when there were any. */
+  /** Writes the members of an object, without braces; true if there are any. */
   boolean members(Map<String, Object> members) {
     boolean any = false;
     for (Map.Entry<String, Object> member : members.entrySet()) {

@@ -12,18 +12,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Memory for tensors on their way. Native chunks are used again, because making one costs zeroing
- * it. They are never freed by hand: one that nobody gives back, or that is read after it was given
- * back, is the garbage collector's or stale, but never a fault.
+ * Memory for sending and receiving tensors. Native chunks are reused, because making one includes
+ * zeroing it. They are never freed explicitly: a chunk that is not given back is collected as
+ * garbage, and one that is read too late has stale content, but never causes a fault.
  */
 final class MemoryPool {
 
-  /** Below this an array of the heap is cheaper. */
+  /** The size below which an array on the heap is cheaper. */
   private static final int LEAST_NATIVE_BYTES = 4096;
 
   private static final int ALIGNMENT = 64;
 
-  /** Buffers cannot be larger, and begin at an aligned address. */
+  /** The largest size of a buffer that begins at an aligned address. */
   static final int MOST_BYTES = (Integer.MAX_VALUE / ALIGNMENT - 1) * ALIGNMENT;
 
   private final long mostIdleBytes;
@@ -33,12 +33,12 @@ final class MemoryPool {
   private final ConcurrentMap<Integer, ConcurrentLinkedDeque<ByteBuffer>> idle =
       new ConcurrentHashMap<>();
 
-  /** Keeps at most {@code mostIdleBytes} while nobody uses them. */
+  /** Keeps at most {@code mostIdleBytes} of unused memory. */
   MemoryPool(long mostIdleBytes) {
     this.mostIdleBytes = mostIdleBytes;
   }
 
-  /** Memory of exactly this size, with any content. */
+  /** Takes memory of exactly this size, with undefined content. */
   Lease take(long byteSize) {
     if (byteSize > MOST_BYTES) {
       throw new InferenceException(
@@ -76,7 +76,7 @@ final class MemoryPool {
     return (int) Math.min(MOST_BYTES, (byteSize + step - 1) / step * step);
   }
 
-  /** Bytes that nobody uses. */
+  /** The unused bytes. */
   long idleBytes() {
     return idleBytes.get();
   }
@@ -84,7 +84,7 @@ final class MemoryPool {
   /** Memory in use; closing it gives it back, once. */
   final class Lease implements AutoCloseable {
     private final ByteBuffer memory;
-    private final ByteBuffer chunk; // null: of the heap
+    private final ByteBuffer chunk; // null: memory of the heap
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private Lease(ByteBuffer memory, ByteBuffer chunk) {
@@ -96,12 +96,12 @@ final class MemoryPool {
       return memory.limit();
     }
 
-    /** A little-endian view of all of it. */
+    /** A little-endian view of the whole memory. */
     ByteBuffer buffer() {
       return Buffers.view(memory);
     }
 
-    /** The same memory, of which only the first bytes count. In place of this one. */
+    /** Returns a lease of the first bytes of the same memory, which replaces this one. */
     Lease first(int byteSize) {
       closed.set(true);
       return new Lease(Buffers.slice(memory, 0, byteSize), chunk);
@@ -123,7 +123,7 @@ final class MemoryPool {
 
   /**
    * Bytes of inputs in a form that a transport's threads can read: native memory that any thread
-   * may use as it is, everything else as a copy in memory of the pool.
+   * may use without a copy, other memory as a copy in the pool.
    */
   static final class Outgoing implements AutoCloseable {
 
@@ -148,7 +148,7 @@ final class MemoryPool {
       return lease.buffer();
     }
 
-    /** Gives the copies back. Only when it is certain that nobody reads them any more. */
+    /** Gives the copies back. Called only when they are certainly not read any more. */
     @Override
     public void close() {
       copies.forEach(MemoryPool.Lease::close);

@@ -7,10 +7,10 @@ import java.util.List;
  * A server's description of a model.
  *
  * @param name its name
- * @param versions its versions; empty where the server has none
+ * @param versions its versions; empty if the server has none
  * @param platform its framework or backend
- * @param inputs what it takes
- * @param outputs what it answers with
+ * @param inputs its inputs
+ * @param outputs its outputs
  */
 public record ModelMetadata(
     String name,

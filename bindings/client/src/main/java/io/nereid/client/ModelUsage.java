@@ -6,12 +6,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The work of a version of a model since it was loaded. Figures that a server does not tell are
+ * The work of a version of a model since it was loaded. Figures that a server does not report are
  * zero.
  *
  * @param name the model's name
  * @param version its version
- * @param lastInference when the last request was
+ * @param lastInference the time of the last request
  * @param inferenceCount rows that were executed (requests, for models without a batch dimension)
  * @param executionCount batches that were executed
  * @param success requests that succeeded
@@ -23,8 +23,8 @@ import java.util.Optional;
  * @param cacheHit requests answered from the response cache
  * @param cacheMiss requests that the response cache did not know
  * @param batches per batch size
- * @param extensions what a server tells beside the protocol, such as the {@code objective} of
- *     Nereid; as JSON has it, and nothing over gRPC
+ * @param extensions additional members of the statistics, such as Nereid's {@code objective}, as in
+ *     JSON; empty over gRPC
  */
 public record ModelUsage(
     String name,
@@ -44,10 +44,10 @@ public record ModelUsage(
     Map<String, Object> extensions) {
 
   /**
-   * The number of times that something happened, and the time that it took altogether.
+   * A count of events, and their total time.
    *
-   * @param count how often
-   * @param totalNs how long, altogether
+   * @param count the number of events
+   * @param totalNs their total time
    */
   public record Times(long count, long totalNs) {}
 

@@ -8,12 +8,12 @@ import java.nio.Buffer;
 import java.nio.ByteBuffer;
 
 /**
- * Uses abilities of newer versions of Java where the client runs on one. It is compiled for Java
- * 17, so it finds them by their names.
+ * Uses features of newer Java versions if available. It is compiled for Java 17, so it looks them
+ * up by name.
  */
 final class Platform {
 
-  /** A thread that is not the caller, to ask whether others may use memory. */
+  /** Another thread than the caller, for checking whether other threads may use memory. */
   private static final Thread OTHER = new Thread(() -> {});
 
   private static final MethodHandle IS_ACCESSIBLE = isAccessible();
@@ -25,13 +25,13 @@ final class Platform {
     try {
       HttpClient.class.getMethod("shutdownNow").invoke(client);
     } catch (ReflectiveOperationException e) {
-      // The client ends by itself when nobody refers to it any more.
+      // The client ends by itself when it is unreachable.
     }
   }
 
   /**
    * True if the transport's threads may read a buffer. A view of an arena that is confined to one
-   * thread is one that they may not read.
+   * thread is not shared.
    */
   static boolean isShared(ByteBuffer buffer) {
     if (!buffer.isDirect() || IS_ACCESSIBLE == null) {
@@ -44,7 +44,7 @@ final class Platform {
     }
   }
 
-  /** Null before Java 21, which has no memory that is confined. */
+  /** The method that checks access; null before Java 21, which has no confined memory. */
   private static MethodHandle isAccessible() {
     try {
       Class<?> segment = Class.forName("java.lang.foreign.MemorySegment");

@@ -17,13 +17,13 @@ final class ReplyInflater implements AutoCloseable {
 
   private static final int CHUNK_BYTES = 16 << 10;
 
-  /** Longest head of a gzip file: it may hold a file's name and a comment, which nobody needs. */
+  /** The longest head of a gzip file, which may contain a file name and a comment. */
   private static final int MOST_HEAD_BYTES = 4096;
 
   private static final int LEAST_HEAD_BYTES = 10;
   private static final int TAIL_BYTES = 8;
 
-  // The flags in a gzip file's head say which of these parts the head has.
+  // Flags in a gzip file's head, for its optional parts.
   private static final int HEAD_CHECKSUM = 2;
   private static final int EXTRA = 4;
   private static final int NAME = 8;
@@ -46,7 +46,7 @@ final class ReplyInflater implements AutoCloseable {
     inflater = new Inflater(gzip);
   }
 
-  /** Takes a piece, and hands out what it stands for, in buffers that are used again. */
+  /** Takes a piece, and passes on the inflated bytes, in buffers that are reused. */
   void take(ByteBuffer piece, Consumer<ByteBuffer> to) {
     ByteBuffer compressed = headRead ? piece : afterHead(piece);
     if (compressed == null) {
@@ -99,7 +99,7 @@ final class ReplyInflater implements AutoCloseable {
     return rest;
   }
 
-  /** -1: more of it is needed. */
+  /** The length of the head; -1: it is incomplete. */
   private int headLength() {
     if (head.length < LEAST_HEAD_BYTES) {
       return -1;
@@ -129,7 +129,7 @@ final class ReplyInflater implements AutoCloseable {
     return at <= head.length ? at : -1;
   }
 
-  /** All of the reply has come. */
+  /** Called at the end of the reply; throws if it is incomplete. */
   void finish() {
     if (!inflater.finished() || gzip && tail.hasRemaining()) {
       throw InferenceException.malformed("its compressed data ends too early");

@@ -5,10 +5,7 @@ import io.nereid.types.Shapes;
 import java.nio.ByteBuffer;
 import java.util.Map;
 
-/**
- * Makes the tensors of a response out of outputs, and checks that each is what its description
- * says.
- */
+/** Makes the tensors of a response, and checks the outputs against their descriptions. */
 final class ReplyTensors {
 
   static final String REGION = "shared_memory_region";
@@ -52,10 +49,10 @@ final class ReplyTensors {
   }
 
   /**
-   * True if an output without data of its own lies in shared memory: some servers say so, others
-   * leave it at what the request said.
+   * True if an output without data of its own lies in shared memory: some servers mark that, for
+   * others the request decides.
    *
-   * @param request null: it is not known which request this answers
+   * @param request null: the answered request is unknown
    */
   static boolean isShared(InferRequest request, String output, boolean saysSo) {
     if (saysSo || request == null) {
@@ -66,9 +63,9 @@ final class ReplyTensors {
   }
 
   /**
-   * An output that the server put where the request told it to.
+   * Makes the tensor of an output that the server wrote into the requested slice.
    *
-   * @param request null: it is not known which request this answers
+   * @param request null: the answered request is unknown
    */
   static Tensor inSharedMemory(
       InferRequest request,

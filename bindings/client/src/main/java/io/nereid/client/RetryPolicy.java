@@ -5,18 +5,17 @@ import java.time.Duration;
 import java.util.random.RandomGenerator;
 
 /**
- * When a call that failed is made again. Only calls that cannot do harm twice are: one of which the
- * server saw nothing because no connection came about, and one that only reads and that the server
- * turned away or did not answer ({@link StatusCode#UNAVAILABLE}). Inference counts as reading when
- * {@code retryInfer} says so. Requests of a sequence, of a stream, and calls of which a part of the
- * reply was there, are never repeated.
+ * Decides when a failed call is repeated. Only harmless calls are: one that never reached the
+ * server for lack of a connection, and one that only reads and that the server refused or did not
+ * answer ({@link StatusCode#UNAVAILABLE}). Inference counts as reading when {@code retryInfer} says
+ * so. Requests of a sequence or a stream, and calls with part of a reply, are never repeated.
  *
  * <p>The pause before the second attempt is {@code initialBackoff}, doubled before each further
  * one, at most {@code maxBackoff}, and of that a random part from half to all of it, so that
  * clients do not come back all at once. A server's {@code Retry-After} lengthens it, to {@code
  * maxBackoff} at most. A call whose deadline would pass during the pause fails at once.
  *
- * @param maxAttempts how often a call is made at most; 1: never again
+ * @param maxAttempts the most attempts for a call; 1: no repetition
  * @param initialBackoff the first pause
  * @param maxBackoff the longest pause, a day at most
  * @param retryInfer whether inference may be repeated
@@ -24,7 +23,7 @@ import java.util.random.RandomGenerator;
 public record RetryPolicy(
     int maxAttempts, Duration initialBackoff, Duration maxBackoff, boolean retryInfer) {
 
-  /** Longer is a mistake, and centuries do not even fit into nanoseconds. */
+  /** The longest pause that is allowed; longer ones are mistakes, and could overflow. */
   private static final Duration LONGEST_BACKOFF = Duration.ofDays(1);
 
   /** Three attempts, pauses from 50 ms to 2 s, and inference is not repeated. */
@@ -49,13 +48,13 @@ public record RetryPolicy(
     }
   }
 
-  /** The same, with inference repeated or not. */
+  /** Returns a copy with inference repeated or not. */
   public RetryPolicy retryInfer(boolean retry) {
     return new RetryPolicy(maxAttempts, initialBackoff, maxBackoff, retry);
   }
 
   /**
-   * The pause after a number of attempts, of which the last failed; below 0: there is none more.
+   * The pause after a number of attempts, of which the last failed; below 0: no further attempt.
    */
   long pauseNs(int attempts, InferenceException failure, CallKind kind, RandomGenerator random) {
     if (attempts >= maxAttempts || !mayRepeat(failure, kind)) {
@@ -77,15 +76,15 @@ public record RetryPolicy(
     };
   }
 
-  /** Says what making a call twice could do. */
+  /** The possible harm of making a call twice. */
   enum CallKind {
-    /** Nothing: it only asks. */
+    /** No harm: the call only reads. */
     READ,
-    /** Work done twice. */
+    /** Work would be done twice. */
     INFER,
     /** The state of a sequence would be wrong. */
     SEQUENCE,
-    /** Something of the server would be changed twice. */
+    /** The server would be changed twice. */
     CHANGE
   }
 }

@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * A server's description of itself.
  *
- * @param name its kind
+ * @param name the kind of server
  * @param version its version
- * @param extensions what it has beyond the protocol, by the protocol's names
+ * @param extensions its extensions of the protocol, by the protocol's names
  */
 public record ServerMetadata(String name, String version, List<String> extensions) {}

@@ -11,9 +11,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * Reads what servers tell about themselves out of a tree of maps and lists: over HTTP that is the
- * JSON of a reply, over gRPC a message by the names of its fields. Members that are missing are
- * empty or zero.
+ * Reads servers' metadata, statistics and settings from a tree of maps and lists: over HTTP the
+ * JSON of a reply, over gRPC a message by field names. Members that are missing are empty or zero.
  */
 final class ServerReplies {
 

@@ -15,8 +15,9 @@ import java.util.Set;
 /**
  * POSIX shared memory of this machine, made and mapped here, for tensors that a server on the same
  * machine reads and writes in place. Register it with {@link
- * InferenceClient#registerSharedMemory(SharedMemory)}. Closing it removes it: unregister it before,
- * and use no slice of it afterwards. The garbage collector unmaps it once no buffer of it is left.
+ * InferenceClient#registerSharedMemory(SharedMemory)}. Closing removes the memory: unregister it
+ * before, and use no slice afterwards. The garbage collector unmaps it once no buffer of it is
+ * left.
  */
 public final class SharedMemory implements AutoCloseable {
 
@@ -28,7 +29,7 @@ public final class SharedMemory implements AutoCloseable {
   private final String key;
   private final Path file;
   private final int byteSize;
-  private volatile ByteBuffer memory; // null: it is closed
+  private volatile ByteBuffer memory; // null: closed
 
   private SharedMemory(String key, Path file, ByteBuffer memory) {
     this.key = key;
@@ -40,7 +41,8 @@ public final class SharedMemory implements AutoCloseable {
   /**
    * Makes a region that only this user can open, filled with zeroes.
    *
-   * @param key its name in the system, as for {@code shm_open}: {@code /} and then no other
+   * @param key its name in the system, as for {@code shm_open}: {@code /} followed by text without
+   *     another
    * @param byteSize its size, which is taken from the machine's memory now; below 2<sup>31</sup>
    */
   public static SharedMemory create(String key, long byteSize) {
@@ -69,7 +71,8 @@ public final class SharedMemory implements AutoCloseable {
   private static SharedMemory map(String key, Path file, FileChannel channel, long byteSize)
       throws IOException {
     try {
-      // Written, not only extended: without room the first access would fault instead.
+      // Zeroes are written, since merely extending the file would fault at the first access without
+      // room.
       ByteBuffer zeroes = ByteBuffer.allocateDirect((int) Math.min(ZEROES_BYTES, byteSize));
       for (long position = 0; position < byteSize; ) {
         zeroes.clear().limit((int) Math.min(zeroes.capacity(), byteSize - position));
@@ -83,12 +86,12 @@ public final class SharedMemory implements AutoCloseable {
     }
   }
 
-  /** The key it was made with. */
+  /** The key that it was made with. */
   public String key() {
     return key;
   }
 
-  /** The name it is registered under: the key without its slash. */
+  /** The name for registering: the key without its slash. */
   public String name() {
     return key.substring(1);
   }
@@ -98,7 +101,7 @@ public final class SharedMemory implements AutoCloseable {
     return byteSize;
   }
 
-  /** A little-endian view of all of it. */
+  /** A little-endian view of the whole memory. */
   public ByteBuffer byteBuffer() {
     ByteBuffer open = memory;
     if (open == null) {
@@ -107,14 +110,14 @@ public final class SharedMemory implements AutoCloseable {
     return Buffers.view(open);
   }
 
-  /** A part of it, for a tensor. */
+  /** A part of the memory, for a tensor. */
   public Slice slice(long offset, long byteSize) {
     Objects.checkFromIndexSize(offset, byteSize, (long) this.byteSize);
     return new Slice(
         name(), offset, byteSize, Buffers.slice(byteBuffer(), (int) offset, (int) byteSize));
   }
 
-  /** Removes it. Closing twice does nothing. */
+  /** Removes the memory. Closing twice does nothing. */
   @Override
   public void close() {
     if (memory != null) {
@@ -128,16 +131,15 @@ public final class SharedMemory implements AutoCloseable {
   }
 
   /**
-   * A part of a shared memory region that is registered with a server, in which a tensor lies or is
-   * to be put. Made by {@link SharedMemory#slice}, or by {@link #of} for a region that another
-   * program maps.
+   * A part of a shared memory region that is registered with a server, with a tensor, or for one.
+   * Made by {@link SharedMemory#slice}, or by {@link #of} for a region that another program maps.
    */
   public static final class Slice {
 
     private final String region;
     private final long offset;
     private final long byteSize;
-    private final ByteBuffer mapped; // null: not mapped here
+    private final ByteBuffer mapped; // null: not mapped by this process
 
     Slice(String region, long offset, long byteSize, ByteBuffer mapped) {
       this.region = Objects.requireNonNull(region);
@@ -150,7 +152,10 @@ public final class SharedMemory implements AutoCloseable {
       this.mapped = mapped;
     }
 
-    /** A part of a region that the server knows by the name and that is not mapped here. */
+    /**
+     * Makes a part of a region that the server knows by the name and that this process does not
+     * map.
+     */
     public static Slice of(String region, long offset, long byteSize) {
       return new Slice(region, offset, byteSize, null);
     }
@@ -171,8 +176,8 @@ public final class SharedMemory implements AutoCloseable {
     }
 
     /**
-     * A little-endian view of the memory; throws {@link IllegalStateException} when it is not
-     * mapped here.
+     * A little-endian view of the memory; throws {@link IllegalStateException} if this process does
+     * not map it.
      */
     public ByteBuffer byteBuffer() {
       if (mapped == null) {
@@ -196,7 +201,7 @@ public final class SharedMemory implements AutoCloseable {
    *
    * @param name the name it is registered under
    * @param key its name in the system
-   * @param offset where it begins in that
+   * @param offset its begin in the system's memory
    * @param byteSize its size
    */
   public record Registration(String name, String key, long offset, long byteSize) {}

@@ -17,7 +17,7 @@ import java.util.Objects;
 
 /**
  * A datatype, a shape, and memory. A tensor made by one of the factories is a view of the caller's
- * memory, which must stay as it is until the call that sends it has ended. One of an {@link
+ * memory, which must not change until the call that sends it has ended. A tensor of an {@link
  * InferResponse} can be used until the response is closed; afterwards its methods throw {@link
  * IllegalStateException}, and buffers taken from it before must not be used any more.
  *
@@ -30,7 +30,7 @@ public final class Tensor {
   private final InferResponse owner; // null: the caller's memory
   private final DataType dataType;
   private final long[] shape;
-  private final Buffer memory; // null: in shared memory that is not mapped here
+  private final Buffer memory; // null: in shared memory that this process does not map
   private final SharedMemory.Slice slice; // null: the bytes themselves are sent
 
   private Tensor(
@@ -46,7 +46,7 @@ public final class Tensor {
     this.shape = Objects.requireNonNull(shape);
   }
 
-  /** A tensor of a response; {@code memory} is null where it lies in memory not mapped here. */
+  /** A tensor of a response; {@code memory} is null if this process does not map it. */
   static Tensor ofResponse(
       InferResponse owner,
       DataType type,
@@ -60,7 +60,7 @@ public final class Tensor {
 
   /**
    * A tensor of any type over what remains of {@code buffer}, which is little-endian. Direct memory
-   * that other threads may use is sent as it is; other memory is copied once.
+   * that other threads may use is sent without a copy; other memory is copied once.
    */
   public static Tensor of(DataType dataType, ByteBuffer buffer, long... shape) {
     return over(dataType, Buffers.view(buffer), shape);
@@ -71,7 +71,7 @@ public final class Tensor {
     return new Tensor(null, dataType, memory, null, shape);
   }
 
-  /** A tensor that lies in shared memory the server knows; only its place is sent. */
+  /** A tensor in shared memory that the server knows; only its place is sent. */
   public static Tensor ofSharedMemory(DataType dataType, SharedMemory.Slice slice, long... shape) {
     Shapes.checkByteSize(dataType, slice.byteSize(), shape);
     return new Tensor(null, dataType, slice.mapped(), slice, shape);
@@ -133,7 +133,7 @@ public final class Tensor {
     return of(DataType.BYTES, encode(values), shape);
   }
 
-  /** The bytes of strings as a tensor has them: each behind its length in four bytes. */
+  /** Encodes strings as in a tensor: each behind its length in four bytes. */
   static ByteBuffer encode(byte[][] values) {
     long byteSize = (long) Integer.BYTES * values.length;
     for (byte[] value : values) {
@@ -170,14 +170,14 @@ public final class Tensor {
   }
 
   /**
-   * A little-endian view of the memory; read-only when it belongs to a response, a copy when the
-   * tensor was made of an array of numbers.
+   * A little-endian view of the memory; read-only when it belongs to a response, a copy if the
+   * tensor was made from an array of numbers.
    */
   public ByteBuffer byteBuffer() {
     return Buffers.bytes(memory());
   }
 
-  /** The memory itself, whose position must stay. */
+  /** The memory itself, whose position must not be changed. */
   Buffer memory() {
     if (owner != null) {
       owner.checkOpen();
@@ -198,7 +198,7 @@ public final class Tensor {
     return slice;
   }
 
-  /** The shape itself, for reading. */
+  /** The shape itself, which must not be changed. */
   long[] rawShape() {
     return shape;
   }

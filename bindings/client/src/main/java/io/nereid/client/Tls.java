@@ -12,7 +12,7 @@ import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 
-/** Reads the files of {@link TlsOptions} into what the JDK and gRPC encrypt connections with. */
+/** Reads the files of {@link TlsOptions} into the JDK's and gRPC's objects for encryption. */
 final class Tls {
 
   private Tls() {}
@@ -27,7 +27,7 @@ final class Tls {
     }
   }
 
-  /** Null: the JVM's. */
+  /** The managers for trust; null: the JVM's. */
   static TrustManager[] trustManagers(TlsOptions options) {
     if (options.trusted().isEmpty()) {
       return null;
@@ -42,7 +42,7 @@ final class Tls {
     }
   }
 
-  /** Null: there are none. */
+  /** The managers of the client's key; null: none. */
   static KeyManager[] keyManagers(TlsOptions options) {
     if (options.certificate().isEmpty()) {
       return null;

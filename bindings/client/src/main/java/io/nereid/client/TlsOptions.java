@@ -5,12 +5,12 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Says which servers at {@code https} and {@code grpcs} addresses the client trusts, and with which
- * certificate it identifies itself. All files are PEM.
+ * The certificates of a client for {@code https} and {@code grpcs}: the trusted ones and its own.
+ * All files are PEM.
  *
  * @param trusted certificates of the authorities to trust; empty: those the JVM trusts
- * @param certificate the client's certificate, with the chain behind it; empty: it shows none
- * @param privateKey its private key, RSA, EC or EdDSA and not encrypted; there exactly when a
+ * @param certificate the client's certificate, with the chain behind it; empty: none
+ * @param privateKey its private key, RSA, EC or EdDSA and not encrypted; empty exactly if the
  *     certificate is
  */
 public record TlsOptions(
@@ -28,12 +28,12 @@ public record TlsOptions(
     }
   }
 
-  /** The same, trusting only the authorities in this file. */
+  /** Returns a copy that trusts only the authorities in this file. */
   public TlsOptions trusting(Path certificates) {
     return new TlsOptions(Optional.of(certificates), certificate, privateKey);
   }
 
-  /** The same, with a certificate for servers that ask for one. */
+  /** Returns a copy with a certificate for servers that ask for one. */
   public TlsOptions presenting(Path certificateChain, Path key) {
     return new TlsOptions(trusted, Optional.of(certificateChain), Optional.of(key));
   }

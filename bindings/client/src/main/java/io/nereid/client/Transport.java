@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * One attempt of each call, over one protocol. A version that is empty means that the server
- * chooses, a model that is empty means all of them.
+ * The calls over one protocol, each for a single attempt. A version that is empty means that the
+ * server chooses, a model that is empty means all of them.
  */
 sealed interface Transport extends AutoCloseable permits HttpTransport, GrpcTransport {
 
@@ -28,7 +28,7 @@ sealed interface Transport extends AutoCloseable permits HttpTransport, GrpcTran
 
   Attempt<List<IndexedModel>> repositoryIndex(boolean readyOnly, Limit limit);
 
-  /** Empty: the configuration and the files of the repository. */
+  /** Loads a model; empty arguments: the configuration and files of the repository. */
   Attempt<Void> loadModel(
       String model, Optional<String> config, Map<String, byte[]> files, Limit limit);
 
@@ -36,23 +36,23 @@ sealed interface Transport extends AutoCloseable permits HttpTransport, GrpcTran
 
   Attempt<Void> registerSharedMemory(SharedMemory.Registration region, Limit limit);
 
-  /** An empty name: all regions. */
+  /** Unregisters a region; an empty name: all regions. */
   Attempt<Void> unregisterSharedMemory(String name, Limit limit);
 
   Attempt<List<SharedMemory.Registration>> sharedMemoryStatus(Limit limit);
 
-  /** The settings that hold after the changes, if any; an empty model: of all. */
+  /** Makes the changes, if any, and returns the settings; an empty model: those of all. */
   Call.Starter<Map<String, List<String>>> traceSettings(
       String model, Map<String, List<String>> changes);
 
-  /** The settings that hold after the changes, if any. */
+  /** Makes the changes, if any, and returns the settings. */
   Call.Starter<Map<String, Object>> logSettings(Map<String, Object> changes);
 
-  /** One response to inputs in JSON. */
+  /** Asks for one response to inputs in JSON. */
   Call.Starter<Map<String, Object>> generate(
       String model, String version, Map<String, Object> request);
 
-  /** Any number of responses to them. */
+  /** Asks for any number of responses to inputs in JSON. */
   GenerateStream generateStream(String model, String version, Map<String, Object> request);
 
   /**

@@ -10,7 +10,7 @@ import java.util.Optional;
  * #name}, when it is announced to {@link java.util.ServiceLoader}, by class name, when the class
  * has a public constructor without parameters, or as an object.
  *
- * <p>One that keeps nothing is a lambda: {@code context -> batch -> ...}.
+ * <p>A backend without state can be a lambda: {@code context -> batch -> ...}.
  */
 @FunctionalInterface
 public interface Backend {
@@ -28,7 +28,7 @@ public interface Backend {
 
   /**
    * The backend that serves a model: another object where models need other versions of a library.
-   * Asked once for each load, before everything else.
+   * Called once for each load, before all other methods.
    *
    * @param spec with the backend's parameters; inputs and outputs may be missing in it
    */
@@ -49,8 +49,8 @@ public interface Backend {
   }
 
   /**
-   * Returns the inputs and outputs that the model itself tells, for configurations that leave them
-   * out; empty: the model does not tell. Called before any instance is opened.
+   * Returns the inputs and outputs that the model itself declares, for configurations that leave
+   * them out; empty: it declares none. Called before any instance is opened.
    *
    * @param spec the backend's parameters; inputs and outputs are missing in it
    */
@@ -75,20 +75,20 @@ public interface Backend {
   }
 
   /**
-   * True if the states of sequences lie in memory of the backend's own, such as a GPU's, which goes
+   * True if the states of sequences lie in memory of the backend's own, such as a GPU's, and pass
    * from one request to the next ({@link BatchRequest#keptState}, {@link BatchRequest#keepState})
-   * without being copied into the runtime's. Then {@link Batch#input(String)} has no states, of
-   * which {@link Batch#inputShape} tells the shape, and what {@link Batch#output} makes of them
-   * goes to clients that want it, no further. States of BYTES cannot lie there.
+   * without a copy in the runtime's memory. Then {@link Batch#input(String)} has no states, only
+   * {@link Batch#inputShape} their shapes, and a state made by {@link Batch#output} only goes to
+   * clients that want it. States of BYTES cannot lie there.
    */
   default boolean keepsStates() {
     return false;
   }
 
   /**
-   * Takes back what {@link BatchRequest#keepState} was given: another state has its place, the
-   * sequence has ended, or the request failed. Called on any thread, perhaps after the instance was
-   * closed, while others wait: it must return at once and call nothing of the runtime.
+   * Takes back memory that was given to {@link BatchRequest#keepState}: another state has replaced
+   * it, the sequence has ended, or the request failed. Called on any thread, perhaps after the
+   * instance was closed, while others wait: it must return at once and call nothing of the runtime.
    */
   default void releaseState(DeviceMemory state) {}
 
@@ -103,26 +103,25 @@ public interface Backend {
 
   /**
    * Returns the number of batches that an instance executes at once, such as one that is copied to
-   * a device while another is computed there. So many instances are opened for each that is
-   * configured.
+   * a device while another is computed there. That many instances are opened for each configured
+   * one.
    */
   default int batchesInFlight(ModelSpec spec) {
     return 1;
   }
 
   /**
-   * True if the backend reads the inputs of each request by itself. Otherwise those of requests
-   * that share a batch are copied together before {@code execute}, which this spares; then only
-   * {@link BatchRequest#input} can be called, not {@link Batch#input(String)}. For models with
-   * {@link ModelSpec#isGathered} the answer does not count: every backend has the inputs of the
-   * batch.
+   * True if the backend reads the inputs of each request by itself. This saves copying the inputs
+   * of a batch's requests together before {@code execute}; then only {@link BatchRequest#input} can
+   * be called, not {@link Batch#input(String)}. For models with {@link ModelSpec#isGathered} the
+   * answer is ignored: every backend gets the inputs of the batch.
    */
   default boolean gathers() {
     return false;
   }
 
   /**
-   * True if no execution can succeed any more in this process, as after a fault of a device. Asked
+   * True if no execution can succeed any more in this process, as after a fault of a device. Called
    * after an execution of an isolated model has failed; if so, its process ends, and another one
    * takes its place.
    */
@@ -131,8 +130,8 @@ public interface Backend {
   }
 
   /**
-   * A load that {@link #describe} was called for has ended, well or not: what it kept for the
-   * instances to find can go. Called on the same object.
+   * Called when a load for which {@link #describe} was called has ended, even by failure: things
+   * that were kept for the instances can be dropped. Called on the same object.
    *
    * @param spec what {@link #describe} was called with
    */

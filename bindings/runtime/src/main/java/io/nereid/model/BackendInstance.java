@@ -7,7 +7,7 @@ import io.nereid.statistics.MemoryUsage;
 public interface BackendInstance extends AutoCloseable {
 
   /**
-   * Reads the batch's inputs and fills in the outputs that are wanted. Whatever is thrown fails all
+   * Reads the batch's inputs and fills in the outputs that are wanted. An exception fails all
    * requests of the batch, a {@link io.nereid.types.NereidException} with its own code, anything
    * else as {@link io.nereid.types.StatusCode#INTERNAL}; nothing beyond the batch is harmed.
    */

@@ -18,15 +18,15 @@ public interface Batch {
    */
   long size();
 
-  /** One of the requests, from 0. */
+  /** A request by its index, from 0. */
   BatchRequest request(int index);
 
   /** True if the requests bring this input; only optional ones can be absent. */
   boolean hasInput(String name);
 
   /**
-   * An input of the whole batch, the rows of all requests one after another; of a ragged one their
-   * elements, in one dimension. The model's {@link ModelSpec#hiddenInputs} are here, too.
+   * An input of the whole batch: the rows of all requests one after another; for a ragged input,
+   * all elements in one dimension. The model's {@link ModelSpec#hiddenInputs} are here, too.
    * Read-only.
    */
   Tensor input(String name);
@@ -37,7 +37,7 @@ public interface Batch {
    */
   Tensor input(int index);
 
-  /** The shape of an input of the whole batch, wherever that lies. */
+  /** The shape of an input of the whole batch, wherever its memory lies. */
   long[] inputShape(String name);
 
   /** True if any request wants this output; one that nobody wants may be left out. */
@@ -52,7 +52,7 @@ public interface Batch {
    */
   Tensor output(int index, long... shape);
 
-  /** Memory for a BYTES output, whose encoded size must be said. */
+  /** Memory for a BYTES output, whose encoded size is given. */
   Tensor bytesOutput(String name, long byteSize, long... shape);
 
   /** Copies {@code values} into an output of the whole batch. */

@@ -9,19 +9,19 @@ import java.util.Optional;
 /** One request of a {@link Batch}. */
 public interface BatchRequest {
 
-  /** The id that its sender gave. */
+  /** The id that the request's sender gave. */
   Optional<String> id();
 
-  /** The parameters that its sender gave. */
+  /** The parameters that the request's sender gave. */
   Map<String, Object> parameters();
 
-  /** The sequence that it belongs to; empty: none. */
+  /** The sequence that the request belongs to; empty: none. */
   Optional<SequenceId> sequence();
 
-  /** True if it is the first of its sequence. */
+  /** True if the request is the first of its sequence. */
   boolean isSequenceStart();
 
-  /** True if it is the last of its sequence. */
+  /** True if the request is the last of its sequence. */
   boolean isSequenceEnd();
 
   /**
@@ -35,7 +35,7 @@ public interface BatchRequest {
   /** The number of the request's rows; 0 for models without a batch dimension. */
   long rows();
 
-  /** True if its sender has given up; the work may be skipped. */
+  /** True if the request's sender has given up; its work may be skipped. */
   boolean isCancelled();
 
   /**
@@ -47,7 +47,7 @@ public interface BatchRequest {
   /** The request's own input, as it was sent. The tensor is read-only. */
   Tensor input(String name);
 
-  /** The shape of its own input, wherever that lies. */
+  /** The shape of the request's own input, wherever its memory lies. */
   long[] inputShape(String name);
 
   /**
@@ -57,19 +57,19 @@ public interface BatchRequest {
    */
   Optional<DeviceMemory> deviceInput(String name);
 
-  /** True if it wants this output; memory for one that it does not want is thrown away. */
+  /** True if the request wants this output; an output that it does not want is thrown away. */
   boolean wantsOutput(String name);
 
   /**
-   * True if it wants this output in the memory of a GPU: then {@link #deviceOutput} tells where,
-   * and neither a common tensor of the batch nor {@link #output} will do. This is for backends with
-   * {@link Backend#takesDeviceTensors} only.
+   * True if the request wants this output in the memory of a GPU: then the output must be written
+   * to {@link #deviceOutput}, not to a common tensor of the batch nor to {@link #output}. This is
+   * for backends with {@link Backend#takesDeviceTensors} only.
    */
   boolean wantsOnDevice(String name);
 
   /**
-   * The memory that the sender wants the request's own output in, which has this shape; to be
-   * written before execute returns. Called once per output.
+   * The sender's memory for the request's own output, which has this shape; to be written before
+   * execute returns. Called once per output.
    *
    * @throws io.nereid.types.NereidException with {@link
    *     io.nereid.types.StatusCode#INVALID_ARGUMENT} when there is less room: see {@link
@@ -77,10 +77,10 @@ public interface BatchRequest {
    */
   DeviceMemory deviceOutput(String name, long... shape);
 
-  /** Memory for its own output, when the batch has no common tensor for it. */
+  /** Memory for the request's own output, when the batch has no common tensor for it. */
   Tensor output(String name, long... shape);
 
-  /** Memory for its own BYTES output, whose encoded size must be said. */
+  /** Memory for the request's own BYTES output, whose encoded size is given. */
   Tensor bytesOutput(String name, long byteSize, long... shape);
 
   /** Copies {@code values} into its own output. */
@@ -110,8 +110,8 @@ public interface BatchRequest {
   Tensor initialState(int state);
 
   /**
-   * Has the sequence keep the state that this request made, a row in memory that is full by now.
-   * The memory may be that of {@link #keptState}, else it is new. Called once per state. From here
+   * Stores the state that this request made, a completely written row of memory, for its sequence.
+   * The memory may be that of {@link #keptState}, or new memory. Called once per state. From here
    * on the memory is the runtime's, until {@link Backend#releaseState} takes it back; if this
    * throws, it is not.
    *
@@ -120,9 +120,9 @@ public interface BatchRequest {
   void keepState(int state, DeviceMemory memory, long... shape);
 
   /**
-   * Lets the request be executed again, behind those that wait already, instead of being answered
-   * when execute returns; for models with {@link SequenceBatching#iterative}. Outputs that were
-   * made and not sent by {@link #respond} are dropped; the request's state is kept.
+   * Has the request executed again, behind waiting ones, instead of being answered when execute
+   * returns; for models with {@link SequenceBatching#iterative}. Outputs that were made and not
+   * sent by {@link #respond} are dropped; the request's state is kept.
    *
    * @throws io.nereid.types.NereidException with {@link
    *     io.nereid.types.StatusCode#FAILED_PRECONDITION} for other models
@@ -153,8 +153,8 @@ public interface BatchRequest {
    * sent are dropped.
    *
    * <p>The receiver gets a response with a {@link io.nereid.InferResponse#failure}. To end the
-   * request with an error use {@link Batch#fail}. A step of an ensemble cannot go on behind an
-   * error: it fails the ensemble, and this throws as when nobody waits any more.
+   * request with an error use {@link Batch#fail}. An error of an ensemble's step fails the
+   * ensemble, and this method throws as if nobody waited any more.
    *
    * @throws io.nereid.types.NereidException as {@link #respond} does
    */

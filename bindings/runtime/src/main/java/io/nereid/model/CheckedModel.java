@@ -7,7 +7,7 @@ import java.util.List;
  * The findings about a model of a repository, made without loading it.
  *
  * @param name its name
- * @param verdict whether it will run here
+ * @param verdict whether the model will run here
  * @param backend the backend that its configuration means; empty: that is not known
  * @param findings the remarks about it
  */
@@ -17,17 +17,17 @@ public record CheckedModel(String name, Verdict verdict, String backend, List<Fi
   public enum Verdict {
     /** A backend of Nereid's own runs the model. */
     RUNS,
-    /** A plug-in of Triton's that is here runs it. */
+    /** An installed plug-in of Triton's runs the model. */
     RUNS_WITH_PLUGIN,
-    /** It needs a plug-in of Triton's that is not here. */
+    /** The model needs a plug-in of Triton's that is missing. */
     NEEDS_PLUGIN,
-    /** It cannot be loaded as it is. */
+    /** The model cannot be loaded as it is. */
     REFUSED
   }
 
   /** The subject of a finding. */
   public enum Kind {
-    /** A plug-in that it has or needs. */
+    /** A plug-in that the model has or needs. */
     PLUGIN,
     /** A setting that is ignored. */
     IGNORED,
@@ -38,7 +38,7 @@ public record CheckedModel(String name, Verdict verdict, String backend, List<Fi
   }
 
   /**
-   * One thing to be said.
+   * One remark about a model.
    *
    * @param place file, line and column, such as {@code m/config.pbtxt:3:1}; empty: it has none
    */

@@ -11,7 +11,7 @@ import java.util.TreeMap;
  * The rules by which waiting requests are ordered and put together into batches. Build one with
  * {@link #builder()}.
  *
- * @param preferredBatchSizes sizes that run as soon as they can be formed
+ * @param preferredBatchSizes sizes of batches that run as soon as they can be formed
  * @param maxQueueDelay how long a request may wait for others to join its batch
  * @param preserveOrdering whether responses leave in the order in which requests came
  * @param priorityLevels how many priorities there are; 0: none, else 1 is the most urgent

@@ -11,12 +11,12 @@ import java.util.OptionalLong;
  * A graph of models that is served as one. Tensors have names: those of the ensemble's inputs and
  * outputs, and others between steps. A step runs when all tensors that it needs are there.
  *
- * <p>With a decoupled step it is decoupled itself: each response of that step runs the steps behind
- * it and becomes a response of the ensemble.
+ * <p>With a decoupled step, the ensemble is decoupled itself: each response of that step runs the
+ * steps behind it and becomes a response of the ensemble.
  *
  * @param steps in any order
- * @param maxInflightRequests most responses of a decoupled step that are on their way through the
- *     steps behind it, for one request: its backend waits when there are more; 0: any number
+ * @param maxInflightRequests the most responses of a decoupled step that are in the steps behind
+ *     it, for one request: at the limit its backend waits; 0: any number
  */
 public record Ensemble(List<Step> steps, int maxInflightRequests) {
 
@@ -26,7 +26,7 @@ public record Ensemble(List<Step> steps, int maxInflightRequests) {
     Checks.notNegative(maxInflightRequests, "maxInflightRequests");
   }
 
-  /** Any number of responses may be on their way. */
+  /** A graph without a limit on responses under way. */
   public Ensemble(List<Step> steps) {
     this(steps, 0);
   }
@@ -36,7 +36,7 @@ public record Ensemble(List<Step> steps, int maxInflightRequests) {
    *
    * @param model its name, or its directory where each repository has names of its own
    * @param version its version; empty: the highest that takes requests
-   * @param inputs for each of the model's inputs, the ensemble's tensor that it is given
+   * @param inputs for each of the model's inputs, the ensemble's tensor that it takes
    * @param outputs for each of the model's outputs that is used, the tensor that it becomes
    */
   public record Step(

@@ -1,6 +1,6 @@
 package io.nereid.model;
 
-/** The field that a request looks at: fields of an interface cannot change. */
+/** Holds the installed observer, because an interface's own fields are final. */
 final class InstalledObserver {
 
   private static volatile RequestObserver observer;

@@ -8,15 +8,14 @@ import java.util.List;
  *
  * @param name its name, for messages
  * @param kind where the instances run
- * @param count how many there are, on each device where {@code kind} is {@code GPU}
+ * @param count the number of instances; per device if {@code kind} is {@code GPU}
  * @param devices numbers of the GPUs; empty: all that the backend can use
- * @param profiles optimization profiles that the backend is to use; empty: its own choice
+ * @param profiles optimization profiles for the backend; empty: its own choice
  * @param rateLimiter the resources that each instance holds while it executes
  * @param hostPolicy the name of the policy for their threads; empty: {@code gpu_<number>}, {@code
  *     cpu} or {@code model}, by where they run
  * @param passive whether the instances get no requests; only plug-ins have such
- * @param secondaryDevices devices that the instances use beside their own; plug-ins are told of
- *     them
+ * @param secondaryDevices further devices of the instances, which plug-ins are told
  */
 public record InstanceGroup(
     String name,
@@ -48,7 +47,7 @@ public record InstanceGroup(
   }
 
   /**
-   * A device beside that of an instance.
+   * A device that an instance uses besides its own.
    *
    * @param kind what it is
    * @param device its number
@@ -65,8 +64,8 @@ public record InstanceGroup(
    * A resource that an execution holds.
    *
    * @param name its name
-   * @param global whether it is one for all devices, and not one for each
-   * @param count how much an execution holds
+   * @param global whether all devices share the resource
+   * @param count the amount that an execution holds
    */
   public record Resource(String name, boolean global, int count) {
 
@@ -87,7 +86,7 @@ public record InstanceGroup(
    */
   public record RateLimiter(List<Resource> resources, int priority) {
 
-    /** Executions wait for nothing. */
+    /** The limit under which executions wait for nothing. */
     public static final RateLimiter NONE = new RateLimiter(List.of(), 1);
 
     /** Checks the values and copies the list. */
@@ -109,7 +108,7 @@ public record InstanceGroup(
     this(name, kind, count, devices, profiles, rateLimiter, hostPolicy, false, List.of());
   }
 
-  /** A group whose instances wait for nothing, and have no policy of their own. */
+  /** A group without a rate limit and without a host policy. */
   public InstanceGroup(
       String name, Kind kind, int count, List<Integer> devices, List<String> profiles) {
     this(name, kind, count, devices, profiles, RateLimiter.NONE, "");

@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * The configuration that a model is served with, and where each of its values came from. The
- * runtime makes it. It is a message of Triton's {@code ModelConfig}, told here without a type of
- * protobuf, so that the runtime's own copy of that never meets another.
+ * runtime makes it. It is a message of Triton's {@code ModelConfig}, but has no type of protobuf,
+ * so that the runtime's own copy of protobuf never meets another.
  */
 public interface ModelConfiguration {
 
@@ -18,7 +18,7 @@ public interface ModelConfiguration {
     OVERRIDE,
     /** The model itself. */
     MODEL,
-    /** Nobody said anything else. */
+    /** The value is the default. */
     DEFAULT,
     /** The program that loaded the model from a {@link ModelSpec}. */
     CODE,
@@ -29,7 +29,7 @@ public interface ModelConfiguration {
   /**
    * One value.
    *
-   * @param path where it is in the message, such as {@code input[0].dims} or {@code
+   * @param path the place in the message, such as {@code input[0].dims} or {@code
    *     parameters["key"].value.string_value}
    * @param text the value as the text format has it
    * @param origin where it came from

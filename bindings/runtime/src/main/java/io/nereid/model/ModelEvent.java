@@ -10,7 +10,7 @@ public sealed interface ModelEvent {
   long version();
 
   /**
-   * It will be loaded, as soon as its turn comes.
+   * The version waits for its turn to be loaded.
    *
    * @param model the model's name
    * @param version the model's version
@@ -35,7 +35,7 @@ public sealed interface ModelEvent {
   record Ready(String model, long version, LoadTimes times) implements ModelEvent {}
 
   /**
-   * It was ready before, and an older load of it has answered its last request and is gone.
+   * An older load of the version, which is ready, has answered its last request and is gone.
    *
    * @param model the model's name
    * @param version the model's version
@@ -43,8 +43,8 @@ public sealed interface ModelEvent {
   record Replaced(String model, long version) implements ModelEvent {}
 
   /**
-   * It takes no more requests, because it is being unloaded, or is an ensemble that misses a model;
-   * those it has are being finished.
+   * The version takes no more requests, because it is being unloaded, or is an ensemble that misses
+   * a model; its open requests are being finished.
    *
    * @param model the model's name
    * @param version the model's version
@@ -52,7 +52,7 @@ public sealed interface ModelEvent {
   record Draining(String model, long version) implements ModelEvent {}
 
   /**
-   * Its backend is closed.
+   * The version's backend is closed.
    *
    * @param model the model's name
    * @param version the model's version
@@ -60,7 +60,7 @@ public sealed interface ModelEvent {
   record Unloaded(String model, long version) implements ModelEvent {}
 
   /**
-   * It could not be loaded, while an older load of it goes on serving if there is one; or, after
+   * The version could not be loaded, and an older load of it, if any, goes on serving; or, after
    * {@link Draining}, it is an ensemble that misses a model.
    *
    * @param model the model's name

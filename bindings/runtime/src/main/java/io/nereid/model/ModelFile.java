@@ -16,7 +16,7 @@ public final class ModelFile {
 
   private ModelFile() {}
 
-  /** True if something by this name would be one. */
+  /** True if the name has such an ending. */
   public static boolean isNamed(String name) {
     return ENDINGS.stream().anyMatch(Checks.notNull(name, "name")::endsWith);
   }

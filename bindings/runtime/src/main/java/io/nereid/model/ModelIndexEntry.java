@@ -9,19 +9,19 @@ import java.util.OptionalLong;
  * @param name the model's name
  * @param version the version; empty for a model that was never loaded, or that is broken as a whole
  * @param state whether it takes requests
- * @param reason why it does not; empty when there is nothing to say
+ * @param reason the reason why it does not; else empty
  */
 public record ModelIndexEntry(String name, OptionalLong version, State state, String reason) {
 
   /** The states of the repository extension. */
   public enum State {
-    /** It was never loaded. */
+    /** The version was never loaded. */
     UNKNOWN,
     /** It takes requests. */
     READY,
     /** It is being loaded for the first time. */
     LOADING,
-    /** It finishes what it has. */
+    /** The version finishes its open requests. */
     UNLOADING,
     /** It takes no requests. */
     UNAVAILABLE

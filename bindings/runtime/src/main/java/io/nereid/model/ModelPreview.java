@@ -8,10 +8,10 @@ import java.util.Optional;
 /**
  * The changes that loading a model again would make, as far as they are known without loading it.
  *
- * @param changed whether the files are others than those that it was loaded from
- * @param failure why it could not be loaded; empty: nothing is wrong with its configuration
+ * @param changed whether the files differ from those that the model was loaded from
+ * @param failure the reason why it could not be loaded; empty: its configuration is right
  * @param versions the configuration that each version would be served with, by its number, without
- *     the values that only the model's own file tells
+ *     the values that only the model's own file has
  * @param files that are new, have changed or are gone, beginning with the model's name
  */
 public record ModelPreview(

@@ -6,8 +6,8 @@ import java.util.List;
 /**
  * The inputs, outputs and largest batch that a model's own file tells.
  *
- * @param inputs with all dimensions, that of the batch among them where there is one; -1 for those
- *     of any size; optional ones have a default
+ * @param inputs with all dimensions, including any batch dimension; -1 for any size; optional
+ *     inputs have a default
  * @param outputs likewise
  * @param maxBatchSize the largest batch that the model itself allows; 0: it does not say
  */

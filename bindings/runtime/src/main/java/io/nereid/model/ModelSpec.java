@@ -30,11 +30,11 @@ import java.util.Optional;
  * @param batcherName the name or class name of a {@link Batcher}; empty: none
  * @param batcher a batcher given as an object, in place of its name
  * @param warmUps requests that are executed while it loads
- * @param ensemble the graph of models that it is, in place of a backend
+ * @param ensemble the graph of models to run, in place of a backend
  * @param parameters settings of the backend
- * @param batchInputs inputs of the backend that tell of a batch's requests
+ * @param batchInputs inputs of the backend that describe a batch's requests
  * @param batchOutputs outputs that are shared out by the shape of an input
- * @param objective in how long it is to answer; how it batches follows from that
+ * @param objective the time in which the model is to answer, which decides how it batches
  */
 public record ModelSpec(
     String name,
@@ -99,8 +99,8 @@ public record ModelSpec(
   }
 
   /**
-   * The inputs that the core makes for the backend, and no request brings: batch inputs, controls
-   * and states of sequences. The backend sees them behind the inputs that requests bring.
+   * The inputs of the backend that the core makes and no request brings: batch inputs, controls and
+   * states of sequences. The backend sees them behind the inputs that requests bring.
    */
   public List<TensorSpec> hiddenInputs() {
     List<TensorSpec> hidden = new ArrayList<>();
@@ -114,7 +114,7 @@ public record ModelSpec(
     return sequenceBatching.map(one -> one.hiddenOutputs(outputs)).orElse(List.of());
   }
 
-  /** True if the core gathers for every backend: with sequences, hidden or ragged inputs. */
+  /** True if the core gathers: for models with sequences, hidden or ragged inputs. */
   public boolean isGathered() {
     return sequenceBatching.isPresent()
         || !batchInputs.isEmpty()
@@ -130,7 +130,7 @@ public record ModelSpec(
     return with(all, made, decoupled, maxBatchSize, dynamicBatching, parameters);
   }
 
-  /** Returns this specification with tensors and batching of another, which a model's file told. */
+  /** Returns this with tensors and batching of another, made from the model's file. */
   public ModelSpec completed(ModelSpec told) {
     return with(
         told.inputs, told.outputs, decoupled, told.maxBatchSize, told.dynamicBatching, parameters);
@@ -173,7 +173,7 @@ public record ModelSpec(
         objective);
   }
 
-  /** A file of ONNX, which tells its inputs and outputs, called as the file without its ending. */
+  /** A model of an ONNX file, which tells its tensors; named as the file without its ending. */
   public static ModelSpec onnx(Path file) {
     return builder(ModelFile.nameAt(Checks.notNull(file, "file"))).onnx(file).build();
   }
@@ -225,7 +225,7 @@ public record ModelSpec(
       return this;
     }
 
-    /** A file of ONNX, which tells the inputs, the outputs and batching that are not set. */
+    /** Sets an ONNX file, from which inputs, outputs and batching are taken unless set. */
     public Builder onnx(Path file) {
       Checks.notNull(file, "file");
       return backend("onnxruntime").parameter("model_path", file.toAbsolutePath().toString());

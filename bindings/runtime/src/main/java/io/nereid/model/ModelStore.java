@@ -9,14 +9,14 @@ import java.util.Map;
 import java.util.ServiceLoader;
 
 /**
- * Stands between models and the directories that they are read from: it fetches repositories from
- * object stores, and checks and opens models that are signed or sealed. The artifact {@code
- * nereid-stores} has one; this interface's own methods do nothing, as fits plain directories.
- * Threads that load models and the one that polls call it at the same time.
+ * Prepares the directories that models are read from: it fetches repositories from object stores,
+ * and verifies signed models and decrypts sealed ones. The artifact {@code nereid-stores}
+ * implements it; the default methods do nothing, which suits plain directories. Threads that load
+ * models and the polling thread call it concurrently.
  */
 public interface ModelStore extends AutoCloseable {
 
-  /** The store of those who have directories only. */
+  /** The store for plain directories. */
   ModelStore LOCAL = new ModelStore() {};
 
   /** Opens stores; found by {@link ServiceLoader}. */
@@ -30,7 +30,7 @@ public interface ModelStore extends AutoCloseable {
    * The place that a model is read from.
    *
    * @param place the model's own, or that of its opened copy
-   * @param release gives back what the copy takes, when the model is gone or was not wanted
+   * @param release gives back the copy, when the model is gone or was not wanted
    */
   record Content(Path place, Runnable release) {
 
@@ -47,8 +47,8 @@ public interface ModelStore extends AutoCloseable {
    * @param reachable whether the store answered when it was asked last
    * @param fetchedBytes fetched since the start
    * @param waitingBytes still to be fetched for the models that are wanted
-   * @param faultCount answers of the store that were no use, and connections that broke
-   * @param waiting why models are not as the store has them, by their names
+   * @param faultCount unusable answers of the store, and broken connections
+   * @param waiting the reasons why models differ from the store's, by name
    */
   record Status(
       String repository,
@@ -92,7 +92,7 @@ public interface ModelStore extends AutoCloseable {
    */
   default void fetch(Path place) {}
 
-  /** Checks a model and opens it; what does not match its signature is refused. */
+  /** Checks a model and opens it; a model that does not match its signature is refused. */
   default Content open(Path place) {
     return Content.at(place);
   }
@@ -102,7 +102,9 @@ public interface ModelStore extends AutoCloseable {
     return false;
   }
 
-  /** Says in words how far fetching is, and about how long the rest takes; empty: none goes on. */
+  /**
+   * Describes the progress of fetching and about the time left; empty: nothing is being fetched.
+   */
   default String progress() {
     return "";
   }

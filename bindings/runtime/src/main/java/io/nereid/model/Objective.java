@@ -8,9 +8,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The time in which a model is to answer: {@code percentile} percent of the requests that it
- * answers within {@code latency}, and as many requests as possible. The runtime chooses batches and
- * waiting times by it, and refuses requests at once that cannot be answered in time.
+ * The time in which a model is to answer: {@code percentile} percent of its answers come within
+ * {@code latency}, with as many answers as possible. The runtime chooses batches and waiting times
+ * accordingly, and refuses requests at once that cannot be answered in time.
  *
  * @param percentile from 50 to 99.9, with at most one digit behind the point
  * @param latency from when a request is sent to its answer, more than nothing and at most an hour
@@ -47,7 +47,7 @@ public record Objective(double percentile, Duration latency) {
   /**
    * Reads a text such as {@code p99 20ms}; a colon may stand in place of the blank.
    *
-   * @throws IllegalArgumentException when it is none
+   * @throws IllegalArgumentException the text is no objective
    */
   public static Objective parse(String text) {
     Matcher matcher = TEXT.matcher(Checks.notNull(text, "text").strip());
@@ -61,7 +61,7 @@ public record Objective(double percentile, Duration latency) {
     BigDecimal nanos = new BigDecimal(matcher.group(2)).movePointRight(digits(matcher.group(3)));
     Duration latency =
         nanos.compareTo(BigDecimal.valueOf(MOST.toNanos())) > 0
-            ? MOST.plusNanos(1) // which is refused
+            ? MOST.plusNanos(1) // the constructor refuses this
             : Duration.ofNanos(nanos.setScale(0, RoundingMode.DOWN).longValue());
     try {
       return new Objective(Double.parseDouble(matcher.group(1)), latency);

@@ -15,7 +15,7 @@ import java.util.TreeMap;
  * @param backends settings by the backend's name; those under the empty name are for all
  * @param cacheDirectory has a directory {@code NAME} with {@code libtritoncache_NAME.so} for each
  *     response cache
- * @param caches settings by the cache's name: the one that keeps the responses, or none
+ * @param caches settings by the cache's name; at most one cache, which keeps the responses
  * @param agentDirectory has a directory {@code NAME} with {@code libtritonrepoagent_NAME.so} for
  *     each repository agent
  * @param clientCode whether a plug-in may run files as code that came with a load ({@link
@@ -30,8 +30,8 @@ public record PluginOptions(
     boolean clientCode) {
 
   /**
-   * The setting of a backend with this value {@code plugin} prefers a plug-in to what Nereid has of
-   * the same name.
+   * The key of a backend's setting; its value {@code plugin} prefers a plug-in to Nereid's own
+   * backend of that name.
    */
   public static final String IMPLEMENTATION = "implementation";
 
@@ -57,7 +57,10 @@ public record PluginOptions(
     return Map.copyOf(copy);
   }
 
-  /** True if a plug-in is to run the models of this backend, whatever else has its name. */
+  /**
+   * True if a plug-in is to run the models of this backend, even if Nereid has a backend of that
+   * name.
+   */
   public boolean prefersPlugin(String backend) {
     String wanted = backends.getOrDefault(backend, Map.of()).get(IMPLEMENTATION);
     return "plugin".equals(wanted);
@@ -113,8 +116,8 @@ public record PluginOptions(
     }
 
     /**
-     * True if a plug-in may run files as code that came with a load: whoever may load models may
-     * then run code in this process. It may not when this is not set.
+     * True if a plug-in may run files as code that came with a load: clients that may load models
+     * may then run code in this process; false by default.
      */
     public Builder clientCode(boolean runs) {
       clientCode = runs;

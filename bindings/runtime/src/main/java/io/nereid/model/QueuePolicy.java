@@ -26,9 +26,9 @@ public record QueuePolicy(
 
   /** The treatment of a request whose time in the queue is up. */
   public enum TimeoutAction {
-    /** It is answered with {@link StatusCode#UNAVAILABLE}. */
+    /** The request is answered with {@link StatusCode#UNAVAILABLE}. */
     REJECT,
-    /** It lets all others pass and runs when none is left. */
+    /** The request lets all others pass and runs when none is left. */
     DELAY
   }
 

@@ -12,25 +12,23 @@ import java.util.Map;
 /**
  * The places of models, and the rules by which they are loaded. Build one with {@link #builder()}.
  *
- * @param repositories directories of models; a name that is in two of them is unavailable
+ * @param repositories directories of models; a model found in two of them is unavailable
  * @param controlMode when models are loaded
  * @param pollInterval how often {@link ControlMode#POLL} looks for changes
  * @param loadModels what {@link ControlMode#EXPLICIT} loads at the start; {@code *} for all
- * @param autoComplete whether the model itself may tell what its configuration leaves out
- * @param defaultMaxBatchSize the {@code max_batch_size} of models that do not tell theirs, but have
- *     a batch dimension
- * @param configName of the file in a model's directory {@code configs} that is its configuration,
- *     without {@code .pbtxt}; models without it, and all if this is empty, have {@code
- *     config.pbtxt}
+ * @param autoComplete whether the model's file may complete its configuration
+ * @param defaultMaxBatchSize the {@code max_batch_size} of models with a batch dimension whose
+ *     configuration lacks it
+ * @param configName the configuration file in a model's directory {@code configs}, without {@code
+ *     .pbtxt}; models without such a file, or all if this is empty, use {@code config.pbtxt}
  * @param namespacing whether models in different repositories may have the same name
- * @param loadRetryCount how often the load of a version that failed is tried again, at once
+ * @param loadRetryCount how many times a failed load is repeated, at once
  * @param loadThreadCount how many models are loaded at the same time
- * @param listeners hear of the models from the start
- * @param objectives of models by their names, in place of what their configurations say
- * @param isolations of models by their names, in the same way; {@code *} names all others
- * @param shadows of models by their names, in the same way, such as {@code 3=2}
- * @param store what models come through on their way from the directories, some of which are its
- *     own
+ * @param listeners receive the models' events from the start
+ * @param objectives objectives by model name, which replace those of the configurations
+ * @param isolations isolations by model name, in the same way; {@code *} names all others
+ * @param shadows shadows by model name, in the same way, such as {@code 3=2}
+ * @param store prepares the directories; some of them are the store's own
  */
 public record RepositoryOptions(
     List<Path> repositories,
@@ -49,11 +47,11 @@ public record RepositoryOptions(
     Map<String, String> shadows,
     ModelStore store) {
 
-  /** When models are loaded. */
+  /** The rules for when models are loaded. */
   public enum ControlMode {
-    /** All of them at the start, and never again. */
+    /** All models are loaded at the start, and none later. */
     NONE,
-    /** All of them at the start; then what changes in the directories is followed. */
+    /** All models are loaded at the start; changes in the directories are followed. */
     POLL,
     /** Models are loaded that are named, at the start and later. */
     EXPLICIT
@@ -138,7 +136,7 @@ public record RepositoryOptions(
       return controlMode(ControlMode.POLL);
     }
 
-    /** Loads what is asked for only: these at the start, {@code *} for all. */
+    /** Loads only models that are asked for: these at the start, {@code *} for all. */
     public Builder explicit(String... models) {
       loadModels.addAll(List.of(Checks.notNull(models, "models")));
       return controlMode(ControlMode.EXPLICIT);
@@ -175,7 +173,7 @@ public record RepositoryOptions(
 
     /**
      * True if models in different repositories may have the same name; false by default. Requests
-     * reach them where the name is unique, and else through ensembles of their own repository.
+     * reach a model if its name is unique, else through ensembles of its own repository.
      */
     public Builder namespacing(boolean separate) {
       namespacing = separate;
@@ -227,8 +225,8 @@ public record RepositoryOptions(
     }
 
     /**
-     * Adds the repositories of a store, and has all models come through it. The {@link
-     * io.nereid.Nereid} that is made with these options closes it.
+     * Adds the repositories of a store, and lets it open all models. The {@link io.nereid.Nereid}
+     * that is made with these options closes it.
      */
     public Builder store(ModelStore one) {
       if (store != ModelStore.LOCAL) {

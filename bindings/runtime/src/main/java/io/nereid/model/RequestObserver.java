@@ -5,8 +5,8 @@ import io.nereid.statistics.Timings;
 import io.nereid.types.StatusCode;
 
 /**
- * Hears of requests that programs send, such as to make spans of them. One observer is installed
- * for the whole process, and any number for each runtime ({@link
+ * Hears of requests that programs send, for instance to make spans from them. One observer is
+ * installed for the whole process, and any number for each runtime ({@link
  * io.nereid.Nereid#observeRequests}); without them a request pays a look at two fields. No observer
  * hears of requests to a shadow ({@link io.nereid.Model#shadowOf}).
  */
@@ -14,7 +14,7 @@ import io.nereid.types.StatusCode;
 public interface RequestObserver {
 
   /**
-   * A request is about to be sent, by the thread that calls this and waits for it.
+   * Called before a request is sent, by its thread, which waits for this call.
    *
    * @param request may be looked at until the observation has heard of its end
    * @return the observation that hears of the request's end; null: this request is of no interest
@@ -24,19 +24,16 @@ public interface RequestObserver {
   /** One request that is under way. */
   @FunctionalInterface
   interface Observation {
-    /**
-     * The request is answered. Called once, by any thread, while whoever waits for the answer
-     * waits.
-     */
+    /** Called once when the request is answered, by any thread; the answer waits for this call. */
     void end(Outcome outcome);
   }
 
   /**
    * The end of a request.
    *
-   * @param status whether it was answered, or why not
+   * @param status the status of the answer
    * @param message the failure in words; empty: there is none
-   * @param timings where its time went
+   * @param timings the times of its stages
    * @param batchSize rows of the batch that it was executed in; 0: it was not
    * @param inline whether it was executed on the thread that sent it
    * @param cacheHit whether the response cache answered it

@@ -4,12 +4,12 @@ import io.nereid.internal.Checks;
 import java.util.OptionalInt;
 
 /**
- * So much of a resource that executions hold.
+ * An amount of a resource that executions hold.
  *
  * @param name its name
- * @param count how much
- * @param device the number of the device that it belongs to. Empty: one for all devices, and where
- *     a total is set, each device
+ * @param count the amount
+ * @param device the number of the device that it belongs to. Empty: one for all devices or, where a
+ *     total is set, each device
  */
 public record ResourceCount(String name, int count, OptionalInt device) {
 

@@ -6,30 +6,30 @@ import java.util.Map;
 
 /**
  * A request as an observer sees it, from when it is sent until {@link
- * RequestObserver.Observation#end} has returned: then its memory serves others. The threads that
- * call the observer may read it, and nobody else.
+ * RequestObserver.Observation#end} has returned, after which its memory is reused. Only the threads
+ * that call the observer may read it.
  */
 public interface SentRequest {
 
   /** The model that it is sent to. */
   ModelSpec model();
 
-  /** The sender's id of it; empty: it has none. */
+  /** The id that the sender gave; empty: none. */
   String id();
 
   /** The sender's parameters. */
   Map<String, Object> parameters();
 
-  /** When its answer is no longer wanted, by {@link System#nanoTime}; 0: it has no deadline. */
+  /** The request's deadline by {@link System#nanoTime}; 0: none. */
   long deadlineNs();
 
-  /** The time that it may wait for its turn; 0: as long as the model lets it. */
+  /** The time that the request may wait for its turn; 0: as long as the model lets it. */
   long timeoutNs();
 
-  /** 1 is the most urgent; 0: the model's default. */
+  /** The priority: 1 is the most urgent; 0: the model's default. */
   int priority();
 
-  /** The sequence that it is part of, or {@link SequenceId#NONE}. */
+  /** The sequence that the request is part of, or {@link SequenceId#NONE}. */
   SequenceId sequence();
 
   /** True if it is the first of its sequence. */
@@ -42,8 +42,8 @@ public interface SentRequest {
   Content input(int index);
 
   /**
-   * An output by its position in the model's specification; null: it is not there, as long as the
-   * request is not answered, where it failed, and of a decoupled model.
+   * An output by its position in the model's specification; null: the request is not answered yet
+   * or failed, or its model is decoupled.
    */
   Content output(int index);
 

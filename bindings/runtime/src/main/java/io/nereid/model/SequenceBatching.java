@@ -15,12 +15,12 @@ import java.util.Set;
  * The rules by which requests that belong to sequences are executed: in order, by one instance,
  * with state from one to the next. Begin with {@link #direct()} or {@link #oldest(int)}.
  *
- * @param strategy which requests make a batch
+ * @param strategy the rule by which requests make a batch
  * @param maxIdle how long a sequence may be without a request before it ends
  * @param iterative whether each request is a sequence of its own, which the backend gives back
  *     ({@link BatchRequest#reschedule}) to be executed again until it is done
- * @param controls what the model is told about the rows of a batch
- * @param states what a sequence keeps from one request to the next
+ * @param controls inputs that tell the model about the rows of a batch
+ * @param states the states that a sequence keeps from one request to the next
  */
 public record SequenceBatching(
     Strategy strategy,
@@ -29,7 +29,7 @@ public record SequenceBatching(
     List<Control> controls,
     List<State> states) {
 
-  /** The inputs that the core makes for the backend: controls, and states as they were. */
+  /** The inputs that the core makes for the backend: controls, and old states. */
   List<TensorSpec> hiddenInputs() {
     List<TensorSpec> hidden = new ArrayList<>();
     controls.forEach(control -> hidden.add(control.tensor()));
@@ -37,7 +37,7 @@ public record SequenceBatching(
     return hidden;
   }
 
-  /** States that the backend makes, but for those that are among the model's outputs. */
+  /** The states that the backend makes, without those among the model's outputs. */
   List<TensorSpec> hiddenOutputs(List<TensorSpec> outputs) {
     return states.stream()
         .filter(state -> outputs.stream().noneMatch(one -> one.name().equals(state.output())))
@@ -68,10 +68,11 @@ public record SequenceBatching(
 
   /**
    * A sequence keeps one row of the batch of one instance. Rows whose sequences have no request are
-   * empty, and READY tells which.
+   * empty, and the control READY marks the others.
    *
    * @param maxQueueDelay how long a request may wait for others to join its batch
-   * @param minimumSlotUtilization part of the rows, from 0 to 1, that waits for no others
+   * @param minimumSlotUtilization the share of filled rows, from 0 to 1, at which a batch waits no
+   *     longer
    */
   public record Direct(Duration maxQueueDelay, double minimumSlotUtilization) implements Strategy {
 
@@ -86,7 +87,7 @@ public record SequenceBatching(
   }
 
   /**
-   * An instance has some sequences at a time, and batches the oldest requests of them.
+   * An instance has some sequences at a time, and batches their oldest requests.
    *
    * @param maxCandidates how many sequences an instance has at a time; 0: as many as a batch has
    *     rows
@@ -110,13 +111,13 @@ public record SequenceBatching(
     }
   }
 
-  /** The fact that a control tells about a row. */
+  /** The kinds of controls, each a fact about a row. */
   public enum Kind {
-    /** True if its request is the first of its sequence. */
+    /** True if the row's request is the first of its sequence. */
     START,
-    /** True if its request is the last of its sequence. */
+    /** True if the row's request is the last of its sequence. */
     END,
-    /** True if it has a request. */
+    /** True if the row has a request. */
     READY,
     /** The id of the row's sequence. */
     CORRID
@@ -126,11 +127,11 @@ public record SequenceBatching(
    * An input of the model that tells something about each row of a batch, in one element.
    *
    * @param input the input's name
-   * @param kind what it tells
+   * @param kind the fact that it tells
    * @param dataType the element's type: INT32, FP32 or BOOL; for CORRID UINT64, INT64, UINT32,
    *     INT32 or BYTES
-   * @param no the element that says no; 0 for CORRID
-   * @param yes the element that says yes; 0 for CORRID
+   * @param no the element that means no; 0 for CORRID
+   * @param yes the element that means yes; 0 for CORRID
    */
   public record Control(String input, Kind kind, DataType dataType, double no, double yes) {
 
@@ -163,11 +164,11 @@ public record SequenceBatching(
    * may change from one request to the next.
    *
    * @param input the input's name; clients do not send it
-   * @param output the output's name; clients see it where the model lists it among its outputs
+   * @param output the output's name; clients see it if it is among the model's outputs
    * @param dataType the type of its elements
    * @param dims its shape without the batch dimension; -1 for a dimension of any size
-   * @param initial what the first request of a sequence gets; empty: zeros, with 1 for each -1
-   * @param sameBuffer whether the new state is written over the old one, where it fits
+   * @param initial the first request's state; empty: zeros, with 1 for each -1
+   * @param sameBuffer whether the new state overwrites the old one, if it fits
    */
   public record State(
       String input,
@@ -192,7 +193,7 @@ public record SequenceBatching(
       return new State(input, output, dataType, list, Optional.empty(), false);
     }
 
-    /** Returns this state with one that the first request of a sequence gets. */
+    /** Returns this state with an initial one for the first request of a sequence. */
     public State withInitial(Initial initial) {
       return new State(input, output, dataType, dims, Optional.of(initial), sameBuffer);
     }
@@ -207,7 +208,7 @@ public record SequenceBatching(
       return new TensorSpec(output, dataType, dims, false);
     }
 
-    /** The shape of what the first request of a sequence gets. */
+    /** The shape of the first request's state. */
     public List<Long> initialDims() {
       return initial
           .map(Initial::dims)
@@ -273,7 +274,7 @@ public record SequenceBatching(
     return new SequenceBatching(strategy, maxIdle, true, controls, states);
   }
 
-  /** Returns these rules with a control that says no and yes as 0 and 1, or of kind CORRID. */
+  /** Returns these rules with a control that has 0 for no and 1 for yes, or is of kind CORRID. */
   public SequenceBatching withControl(String input, Kind kind, DataType dataType) {
     return withControl(new Control(input, kind, dataType, 0, kind == Kind.CORRID ? 0 : 1));
   }

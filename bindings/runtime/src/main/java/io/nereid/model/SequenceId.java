@@ -29,7 +29,7 @@ public record SequenceId(long number, String name) {
     if (number != 0 && !name.isEmpty()) {
       throw new IllegalArgumentException("a sequence has a number or a name, not both");
     }
-    // A character takes a byte at least, so the long ones need not be encoded.
+    // A character takes at least a byte, so long names need not be encoded.
     if (name.length() > MAX_NAME_BYTES
         || name.getBytes(StandardCharsets.UTF_8).length > MAX_NAME_BYTES) {
       throw new NereidException(
@@ -48,7 +48,7 @@ public record SequenceId(long number, String name) {
     return new SequenceId(0, name);
   }
 
-  /** True if it stands for no sequence. */
+  /** True if this is no sequence. */
   public boolean isNone() {
     return number == 0 && name.isEmpty();
   }

@@ -15,13 +15,13 @@ import java.util.function.Consumer;
  * @param repositories URLs such as {@code s3://bucket/models}
  * @param cacheDirectory keeps fetched files between starts; empty: {@code nereid/models} in the
  *     user's directory for caches
- * @param cacheByteLimit the most that the cache keeps beside what is in use
- * @param authority a PEM file with certificates of who signs the store's; empty: the JDK's
+ * @param cacheByteLimit the most that the cache keeps besides files in use
+ * @param authority a PEM file with certificates of authorities for the store's; empty: the JDK's
  * @param signatureKeys PEM files with public keys; if there are any, models must be signed
  * @param sealKeyFile a file with the key of sealed models
  * @param sealKeyCommand a command that prints the key of sealed models
  * @param environment the variables that have the credentials
- * @param progress hears in words how far fetching is
+ * @param progress gets the progress of fetching, in words
  */
 public record StoreOptions(
     List<String> repositories,
@@ -52,7 +52,7 @@ public record StoreOptions(
     Checks.notNull(progress, "progress");
   }
 
-  /** True if it asks for nothing that plain directories do not have. */
+  /** True if the options need nothing but plain directories. */
   public boolean isPlain() {
     return repositories.isEmpty()
         && signatureKeys.isEmpty()
@@ -91,13 +91,13 @@ public record StoreOptions(
       return this;
     }
 
-    /** Sets the most bytes that the cache keeps beside what is in use. */
+    /** Sets the most bytes that the cache keeps besides files in use. */
     public Builder cacheByteLimit(long bytes) {
       cacheByteLimit = bytes;
       return this;
     }
 
-    /** Trusts stores whose certificates those of this PEM file have signed; null: the JDK's. */
+    /** Trusts stores with certificates from the authorities in this PEM file; null: the JDK's. */
     public Builder authority(Path pem) {
       authority = pem;
       return this;
@@ -127,7 +127,7 @@ public record StoreOptions(
       return this;
     }
 
-    /** Tells in words, about once a second, how far fetching is. */
+    /** Sets a listener that gets the progress of fetching, in words, about once a second. */
     public Builder progress(Consumer<String> listener) {
       progress = Checks.notNull(listener, "listener");
       return this;

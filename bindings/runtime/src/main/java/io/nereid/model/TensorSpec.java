@@ -13,8 +13,8 @@ import java.util.Optional;
  * @param dataType the type of its elements
  * @param dims its shape without the batch dimension; -1 for a dimension of any size
  * @param optional for an input: whether requests may leave it out
- * @param labels for an output of scores: what each position stands for; empty: nothing is known
- * @param reshape what the backend sees in place of {@code dims}, with as many elements
+ * @param labels for an output of scores: the meaning of each position; empty: unknown
+ * @param reshape the backend's dimensions in place of {@code dims}, with as many elements
  * @param ragged for an input: whether requests of different shapes go into one batch; the backend
  *     sees the elements of all of them one after another, in one dimension
  */
@@ -60,7 +60,7 @@ public record TensorSpec(
     return new TensorSpec(name, dataType, list, false);
   }
 
-  /** This specification as that of an optional input. */
+  /** Returns this specification for an optional input. */
   public TensorSpec asOptional() {
     return new TensorSpec(name, dataType, dims, true, labels, reshape, ragged);
   }
@@ -76,7 +76,7 @@ public record TensorSpec(
     return new TensorSpec(name, dataType, this.dims, optional, labels, Optional.of(seen), ragged);
   }
 
-  /** This specification as that of a ragged input. */
+  /** Returns this specification for a ragged input. */
   public TensorSpec asRagged() {
     return new TensorSpec(name, dataType, dims, optional, labels, reshape, true);
   }

@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A request that every instance executes while the model loads, so that the first real one finds
- * everything in place. The load fails when it fails.
+ * A request that every instance executes while the model loads, so that the first real request is
+ * not slow. If it fails, the load fails.
  *
  * @param name for messages
  * @param batchSize rows of the request; the data of each input is repeated for every row
  * @param count how often each instance executes it
- * @param inputs what is sent, by the input's name
+ * @param inputs the content by input name
  */
 public record WarmUp(String name, long batchSize, int count, Map<String, Input> inputs) {
 

@@ -1,14 +1,14 @@
 package io.nereid.statistics;
 
 /**
- * The number of times that something happened, and the time that it took altogether.
+ * A count of events, and their total time.
  *
- * @param count how often
+ * @param count the number of events
  * @param totalNs all durations together, in nanoseconds
  */
 public record DurationStatistic(long count, long totalNs) {
 
-  /** The mean in nanoseconds; 0 when it never happened. */
+  /** The mean in nanoseconds; 0 without events. */
   public double meanNs() {
     return count == 0 ? 0 : (double) totalNs / count;
   }

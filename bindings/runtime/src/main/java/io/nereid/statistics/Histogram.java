@@ -14,7 +14,7 @@ public final class Histogram {
   private final long[] counts;
 
   /**
-   * A histogram that takes both arrays as its own: do not change them afterwards.
+   * Makes a histogram, which owns both arrays: do not change them afterwards.
    *
    * @param boundsNs inclusive upper bounds of the buckets, ascending
    * @param counts how many durations are in each bucket
@@ -42,7 +42,7 @@ public final class Histogram {
     return counts.length;
   }
 
-  /** Longest duration that belongs to {@code bucket}, in nanoseconds. */
+  /** The longest duration that belongs to {@code bucket}, in nanoseconds. */
   public long bucketNs(int bucket) {
     return boundsNs[bucket];
   }
@@ -88,8 +88,8 @@ public final class Histogram {
   }
 
   /**
-   * Returns the durations that were added since the histogram was as {@code earlier}; all of them
-   * if it was begun anew since then.
+   * Returns the durations that were added since {@code earlier}; all of them if the histogram was
+   * begun anew since then.
    */
   public Histogram since(Histogram earlier) {
     if (!Arrays.equals(boundsNs, earlier.boundsNs)) {

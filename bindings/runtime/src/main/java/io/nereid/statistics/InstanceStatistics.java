@@ -6,9 +6,9 @@ import java.util.Optional;
  * The resource that an instance of a model waits for now.
  *
  * @param holds whether it holds the resources of an execution
- * @param awaited the resource that it waits for; empty: it does not wait. When as much is free as
- *     it needs, others come first
- * @param needed how much it needs of that
+ * @param awaited the resource that it waits for; empty: it does not wait. If enough is free, others
+ *     have earlier turns
+ * @param needed the amount that it needs
  * @param waits how often it had to wait since the model was loaded
  */
 public record InstanceStatistics(

@@ -8,22 +8,22 @@ import java.util.List;
  * the model was loaded. Requests that failed for another reason, or that the response cache
  * answered, are not counted.
  *
- * @param percentile how many in a hundred of the answers are to be in time
- * @param latency what in time means, from when a request was sent
+ * @param percentile the percentage of answers that are to be in time
+ * @param latency the time limit, from sending a request
  * @param maxRows most rows that are executed at once, so that the execution fits into the objective
  * @param maxWait the longest that a request would wait for others now
  * @param backlog requests that wait now
- * @param backlogTime how long it takes to execute what waits and executes now
- * @param rowsPerSecond what can be answered in time, as far as is known; 0: nothing is known
+ * @param backlogTime the time to execute all requests that wait or execute now
+ * @param rowsPerSecond the rows that can be answered in time, as far as is known; 0: unknown
  * @param kept requests that were answered in time
  * @param late requests that were answered too late
  * @param refusedBacklog requests that were refused at once, because of those before them
  * @param refusedCost requests that were refused at once, because even alone they take too long
  * @param refusedWaiting requests that were refused while they waited
  * @param refusedDeadline of all refused requests, those whose own deadline was the reason
- * @param outside what is kept free for what requests spend outside the model, as far as frontends
- *     tell of it
- * @param costs what executions take, as far as it was learned
+ * @param outside the time kept free for the requests' time outside the model, as frontends report
+ *     it
+ * @param costs the learned costs of executions
  */
 public record ObjectiveStatistics(
     double percentile,
@@ -57,10 +57,10 @@ public record ObjectiveStatistics(
    *
    * @param kind of the instances: the number of their GPU and one more, 0 for the processor
    * @param rows of the batch
-   * @param rowElements of all inputs of a row, about; 0: inputs have one size
+   * @param rowElements the approximate elements of a row in all inputs; 0: inputs have one size
    * @param meanNs the average time of one, in nanoseconds
-   * @param highNs the time that one of a hundred exceeds, about
-   * @param weight how many executions it comes from, where old ones count less
+   * @param highNs the time that about one in a hundred exceeds
+   * @param weight the number of executions behind it, weighting old ones less
    */
   public record Cost(
       int kind, long rows, long rowElements, double meanNs, double highNs, double weight) {}

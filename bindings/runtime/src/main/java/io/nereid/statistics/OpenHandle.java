@@ -4,20 +4,20 @@ import io.nereid.internal.Checks;
 import java.util.List;
 
 /**
- * Something of the user's that holds memory of the pool because it was not closed yet. Known with
- * {@code -Dnereid.leaks=record} only.
+ * A user's object that holds memory of the pool because it is not closed yet. Recorded only with
+ * {@code -Dnereid.leaks=record}.
  *
- * @param kind what it is
+ * @param kind the kind of object
  * @param modelName the model that it belongs to
  * @param modelVersion the model's version
  * @param thread the name of the thread that made the request
- * @param madeAt where {@code Model.newRequest} was called, innermost first; of a response, where
- *     that was done for its request
+ * @param madeAt where {@code Model.newRequest} was called, innermost first; for a response, the
+ *     place of its request
  */
 public record OpenHandle(
     Kind kind, String modelName, long modelVersion, String thread, List<StackTraceElement> madeAt) {
 
-  /** Requests and responses are closed each by itself. */
+  /** The kinds of objects; requests and responses are closed separately. */
   public enum Kind {
     /** Holds inputs. */
     REQUEST("a request"),

@@ -10,7 +10,7 @@ package io.nereid.statistics;
  * @param liveBuffers buffers handed out now
  * @param allocations buffers handed out so far
  * @param failures requests for memory that were refused
- * @param lockedBytes of what was taken from the system, how much is page-locked for GPUs
+ * @param lockedBytes the part of the reserved memory that is page-locked for GPUs
  */
 public record PoolStatistics(
     long byteLimit,

@@ -7,7 +7,7 @@ package io.nereid.statistics;
  * @param computeInfer running the backend
  * @param computeOutput handing out outputs
  * @param cacheHit finding and copying answers in the response cache
- * @param cacheMiss finding none there, and keeping the new one
+ * @param cacheMiss finding no answer there, and storing the new one
  */
 public record StageHistograms(
     Histogram computeInput,

@@ -1,6 +1,6 @@
 /**
- * The figures that a runtime and its models tell about themselves. All types are immutable values:
- * the difference of two tells what happened in between.
+ * The figures of a runtime and its models. All types are immutable values: the difference of two
+ * shows what happened in between.
  *
  * {@snippet class="io.nereid.RuntimeGuideTest" region="statistics"}
  */

@@ -33,7 +33,7 @@ final class ByteStrings {
     return encoded;
   }
 
-  /** Every element, in order; there must be exactly {@code count}. */
+  /** Decodes all elements, of which there must be exactly {@code count}. */
   static byte[][] decode(MemorySegment encoded, int count) {
     byte[][] values = new byte[count][];
     long offset = 0;

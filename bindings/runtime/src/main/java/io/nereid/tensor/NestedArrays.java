@@ -86,7 +86,7 @@ final class NestedArrays {
     return ofFlat(flat, shape);
   }
 
-  /** Copies an array behind what is there already; returns how much is there then. */
+  /** Copies an array behind the elements copied so far; returns their new number. */
   private static int flatten(Object array, long[] shape, int depth, Object flat, int at) {
     if (array == null || Array.getLength(array) != shape[depth]) {
       throw new IllegalArgumentException(

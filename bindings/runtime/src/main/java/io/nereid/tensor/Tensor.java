@@ -27,7 +27,7 @@ public final class Tensor extends TensorElements {
 
   private final TensorOwner owner; // null: the caller's memory
   private final long[] shape;
-  private MemorySegment segment; // with an address: made on first use
+  private MemorySegment segment; // made at the first use if there is an address
 
   private Tensor(DataType dataType, MemorySegment segment, long[] shape) {
     this(null, dataType, shape, segment);
@@ -51,8 +51,8 @@ public final class Tensor extends TensorElements {
   // ---- Factories -------------------------------------------------------------------------------
 
   /**
-   * A tensor of any type over {@code segment}, which is used as it is: whether its size fits is
-   * checked when a request with it is sent.
+   * A tensor of any type over {@code segment}, which is not copied; its size is checked when a
+   * request with it is sent.
    */
   public static Tensor of(DataType dataType, MemorySegment segment, long... shape) {
     return new Tensor(dataType, Checks.notNull(segment, "segment"), Checks.notNull(shape, "shape"));
@@ -90,7 +90,8 @@ public final class Tensor extends TensorElements {
     Shapes.check(Checks.notNull(values, "values").length, shape);
     short[] halves = new short[values.length];
     for (int i = 0; i < halves.length; i++) {
-      // The JDK's own is 40 times as fast as HalfPrecision's, which is for clients on Java 17, too.
+      // The JDK's conversion is 40 times as fast as HalfPrecision's, which must also run on Java
+      // 17.
       halves[i] =
           dataType == DataType.FP16
               ? Float.floatToFloat16(values[i])
@@ -130,8 +131,8 @@ public final class Tensor extends TensorElements {
   }
 
   /**
-   * A tensor over what is left of a buffer, direct or not, by the buffer's kind: of floats FP32, of
-   * doubles FP64, of ints INT32, of longs INT64, of shorts INT16. A {@link ByteBuffer} may hold
+   * A tensor over the rest of a buffer, direct or not, with the type of the buffer: of floats FP32,
+   * of doubles FP64, of ints INT32, of longs INT64, of shorts INT16. A {@link ByteBuffer} may hold
    * anything: {@code Tensor.of(type, MemorySegment.ofBuffer(buffer), shape)}.
    */
   public static Tensor of(Buffer values, long... shape) {
@@ -168,7 +169,7 @@ public final class Tensor extends TensorElements {
     return part(part, first, count);
   }
 
-  /** Entry {@code index} of the first dimension, which it does not have, without a copy. */
+  /** Entry {@code index} of the first dimension, without that dimension and without a copy. */
   public Tensor row(long index) {
     if (shape.length == 0) {
       throw new IllegalStateException("a tensor without dimensions has no rows");
@@ -226,14 +227,16 @@ public final class Tensor extends TensorElements {
     return byteSize;
   }
 
-  /** True if it lies on a GPU: then it has no {@link #segment}, and elements cannot be read. */
+  /**
+   * True if the tensor lies on a GPU: then it has no {@link #segment}, and elements cannot be read.
+   */
   public boolean isOnDevice() {
     return owner == TensorOwner.DEVICE;
   }
 
   /**
    * The memory. Read-only for the outputs of a response and the inputs of a batch, writable for
-   * what was allocated to be filled in.
+   * tensors that were allocated to be filled in.
    */
   @Override
   public MemorySegment segment() {
@@ -274,7 +277,7 @@ public final class Tensor extends TensorElements {
     return this;
   }
 
-  /** The shape itself, for reading. */
+  /** The shape itself, which must not be changed. */
   long[] rawShape() {
     return shape;
   }
@@ -283,7 +286,7 @@ public final class Tensor extends TensorElements {
     return owner;
   }
 
-  /** The address of the tensor in its owner's memory; 0 when it is not there. */
+  /** The address of the tensor in its owner's memory; 0: it is not there. */
   long address() {
     return address;
   }

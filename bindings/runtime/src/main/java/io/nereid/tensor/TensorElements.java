@@ -21,7 +21,7 @@ import java.util.Objects;
 abstract class TensorElements {
 
   final DataType dataType;
-  final long address; // in the owner's memory; 0: all there is to it is the segment
+  final long address; // address in the owner's memory; 0: there is only the segment
   final long byteSize;
 
   TensorElements(DataType dataType, long address, long byteSize) {
@@ -31,8 +31,8 @@ abstract class TensorElements {
   }
 
   /**
-   * The memory that elements are read from, at {@link #address} on: a segment for each tensor would
-   * cost.
+   * The memory from which elements are read, from {@link #address} on; shared, as a segment for
+   * each tensor would cost.
    */
   abstract MemorySegment base();
 
@@ -183,7 +183,7 @@ abstract class TensorElements {
     return (float) doubleAt(index);
   }
 
-  /** An element of a BYTES tensor, read as UTF-8; takes longer the further back it is. */
+  /** An element of a BYTES tensor, read as UTF-8; the time grows with the position. */
   public String stringAt(long index) {
     require(dataType == DataType.BYTES, "stringAt");
     Objects.checkIndex(index, elementCount());

@@ -4,10 +4,10 @@ import io.nereid.internal.Checks;
 import java.util.Objects;
 
 /**
- * Reads what scores mean, where the model wrote them: nothing is copied or allocated. A row is the
- * last dimension: a tensor of 32 x 10 has 32 rows; methods without a row take the whole tensor as
- * one. Scores are FP32, FP64, FP16 or BF16, and one that is not a number is the least. Any thread
- * may call as long as the owner of the tensor is open.
+ * Evaluates scores in the model's memory, without copies or allocations. A row is the last
+ * dimension: a tensor of 32 x 10 has 32 rows; methods without a row take the whole tensor as one.
+ * Scores are FP32, FP64, FP16 or BF16, and NaN is less than all others. Any thread may call as long
+ * as the owner of the tensor is open.
  */
 public final class TensorMath {
 
@@ -71,7 +71,7 @@ public final class TensorMath {
    * Writes the positions of the greatest scores, the greatest first, of equal ones the earlier.
    *
    * @param best has room for as many as are wanted
-   * @return how many there are: less than there is room for when there are fewer scores
+   * @return their number, which is smaller than the room if there are fewer scores
    */
   public static int topK(Tensor scores, int[] best) {
     return best(scores, 0, count(scores), Double.NEGATIVE_INFINITY, best);
@@ -89,11 +89,10 @@ public final class TensorMath {
    *
    * @param boxes of n x 4: left, top, right and bottom of each
    * @param scores n of them
-   * @param minScore what a box needs to be looked at
-   * @param maxOverlap the most of the area of two boxes that they may share (intersection over
-   *     union) if both are to stay
-   * @param kept has room for the boxes that are looked at: of more the best are
-   * @return how many stay
+   * @param minScore the least score of a box
+   * @param maxOverlap the largest intersection over union of two boxes that stay
+   * @param kept has room for the considered boxes, which are the best
+   * @return the number of boxes that stay
    */
   public static int nonMaxSuppression(
       Tensor boxes, Tensor scores, float minScore, float maxOverlap, int[] kept) {
@@ -189,8 +188,7 @@ public final class TensorMath {
     }
   }
 
-  // ---- Scores, from the first of a row on
-  // --------------------------------------------------------
+  // ---- Scores, from the first of a row on -------------------------------------------------------
 
   private static int count(Tensor tensor) {
     return Math.toIntExact(Checks.notNull(tensor, "tensor").elementCount());

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  */
 public abstract class TensorOwner {
 
-  /** Owns tensors in the memory of a GPU, which have a type and a shape alone. */
+  /** The owner of tensors in the memory of a GPU, which only have type and shape. */
   static final TensorOwner DEVICE =
       new TensorOwner() {
         @Override
@@ -26,10 +26,10 @@ public abstract class TensorOwner {
   /** Makes an owner of tensors. */
   protected TensorOwner() {}
 
-  /** Throws when this was closed. Its tensors call this before each access. */
+  /** Throws if this owner was closed. Its tensors call this before each access. */
   protected abstract void checkOpen();
 
-  /** The memory of which its tensors are parts, by address, with the rights that it gives. */
+  /** The memory that contains its tensors, by address, writable or read-only. */
   protected abstract MemorySegment memory();
 
   /** A tensor in this owner's memory; takes {@code shape} as its own. */
@@ -38,7 +38,7 @@ public abstract class TensorOwner {
   }
 
   /**
-   * Makes a tensor that may be on a GPU: then it has no owner whose memory it could be read from.
+   * Makes a tensor that may be on a GPU: then it has no owner from whose memory it could be read.
    */
   protected final Tensor tensor(
       DataType dataType, long[] shape, long address, long byteSize, boolean onDevice) {
@@ -55,7 +55,7 @@ public abstract class TensorOwner {
     return tensor.owner();
   }
 
-  /** Returns the address of a tensor in its owner's memory; 0 when it is not there. */
+  /** Returns the address of a tensor in its owner's memory; 0: it is not there. */
   protected static long addressOf(Tensor tensor) {
     return tensor.address();
   }

@@ -4,12 +4,12 @@ import io.nereid.model.TensorSpec;
 import java.util.List;
 
 /**
- * The shape of an input as the engine sees it, from what requests sent: the rows of all of them,
- * and the configured {@code reshape} in place of their dimensions.
+ * Computes the shape of an input for the engine from the requests' shapes: the rows of all
+ * requests, and the configured {@code reshape} in place of their dimensions.
  */
 record BackendShape(TensorSpec spec, boolean batched) {
 
-  /** The engine's shape, from that of one of the requests and the rows of the whole batch. */
+  /** Returns the engine's shape for the shape of one request and the rows of the whole batch. */
   long[] of(long[] sent, long rows) {
     int first = batched ? 1 : 0;
     List<Long> reshape = spec.reshape().orElse(null);
@@ -18,7 +18,7 @@ record BackendShape(TensorSpec spec, boolean batched) {
       shape = sent.clone();
     } else {
       shape = new long[first + reshape.size()];
-      // The n-th free dimension here has the size of the n-th one there.
+      // The n-th free dimension gets the size of the n-th free one that was sent.
       int next = 0;
       for (int i = 0; i < reshape.size(); i++) {
         long size = reshape.get(i);

@@ -13,8 +13,8 @@ import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.Pointer;
 
 /**
- * An input or output of an engine with the memory that one instance has for it. The memory stays
- * where it is, as captured graphs need, until something larger comes.
+ * An input or output of an engine with one instance's memory for it. The memory does not move, as
+ * captured graphs need, until a larger tensor comes.
  */
 final class Binding implements AutoCloseable {
 
@@ -28,9 +28,9 @@ final class Binding implements AutoCloseable {
   private OutputAllocator allocator;
 
   /**
-   * Without memory yet.
+   * Makes a binding without memory.
    *
-   * @param specIndex its position in the model's specification; -1: it is not served
+   * @param specIndex the tensor's position in the model's specification; -1: it is not served
    */
   Binding(EngineTensor tensor, int specIndex, DevicePool memory) {
     this.tensor = tensor;
@@ -68,8 +68,8 @@ final class Binding implements AutoCloseable {
   }
 
   /**
-   * Sees that there is memory for so many bytes, more than none; without enough there is none
-   * afterwards. Nothing on the device may be using it.
+   * Ensures memory for so many bytes, at least one; if that fails, the binding has no memory
+   * afterwards. The device must not be using the memory.
    */
   void ensure(long byteSize) {
     if (tensor.onHost()) {
@@ -89,12 +89,15 @@ final class Binding implements AutoCloseable {
     }
   }
 
-  /** The processor's memory: that of the tensor itself where it is there, else for gathering. */
+  /**
+   * The processor's memory: the tensor's own if it is on the processor, else a buffer for
+   * gathering.
+   */
   MemorySegment host(long byteSize) {
     return tensor.onHost() ? hostMemory : host.ofSize(byteSize);
   }
 
-  /** From now on TensorRT asks for memory while it runs: the output's size depends on the data. */
+  /** Makes TensorRT ask for memory while it runs, because the output's size depends on the data. */
   void allocateWhileRunning() {
     allocator =
         new OutputAllocator(byteSize -> {
@@ -103,7 +106,7 @@ final class Binding implements AutoCloseable {
         });
   }
 
-  /** Null: its size follows from the shapes of the inputs. */
+  /** The allocator of the output; null: its size follows from the shapes of the inputs. */
   OutputAllocator allocator() {
     return allocator;
   }
@@ -124,7 +127,7 @@ final class Binding implements AutoCloseable {
     }
   }
 
-  /** The integers of a tensor in the processor's memory, from which shapes are computed. */
+  /** Reads the integers of a tensor in the processor's memory, from which shapes are computed. */
   long[] values(long byteSize) {
     int size = tensor.type().byteSize();
     long[] values = new long[Math.toIntExact(byteSize / size)];
@@ -137,7 +140,7 @@ final class Binding implements AutoCloseable {
     return values;
   }
 
-  /** Writes such integers. */
+  /** Writes the integers of such a tensor. */
   void write(List<Long> values) {
     for (int i = 0; i < values.size(); i++) {
       if (tensor.type() == EngineType.INT64) {
@@ -164,7 +167,7 @@ final class Binding implements AutoCloseable {
     private Pointer memory = new Pointer();
     private MemorySegment segment = MemorySegment.NULL;
 
-    /** Memory of at least this size; what an earlier call returned is gone when it had to grow. */
+    /** Returns memory of at least this size; if it had to grow, the earlier memory is freed. */
     @SuppressWarnings("restricted")
     MemorySegment ofSize(long byteSize) {
       if (byteSize > segment.byteSize()) {

@@ -4,7 +4,7 @@ import io.nereid.tensorrt.EngineDescription.EngineTensor;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All inputs and outputs of an engine in its order, with the memory that an instance has. */
+/** All inputs and outputs of an engine in the engine's order, with one instance's memory. */
 final class Bindings implements AutoCloseable {
 
   private final List<Binding> inputs = new ArrayList<>();
@@ -14,7 +14,7 @@ final class Bindings implements AutoCloseable {
   private boolean dataDependent;
 
   /**
-   * Without memory yet.
+   * Makes bindings without memory.
    *
    * @param inputNames names in the order of the model's specification
    * @param outputNames likewise
@@ -46,12 +46,15 @@ final class Bindings implements AutoCloseable {
     return hasShapeInputs;
   }
 
-  /** True if the size of an output depends on the data; known once shapes were set. */
+  /** True if the size of an output depends on the data; known once shapes are set. */
   boolean isDataDependent() {
     return dataDependent;
   }
 
-  /** Changes whenever memory moves: contexts must be told, and graphs are worth nothing. */
+  /**
+   * A number that changes whenever memory moves: then contexts need the new addresses, and graphs
+   * are invalid.
+   */
   long version() {
     return version;
   }

@@ -10,9 +10,9 @@ import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
 
 /**
- * An execution context for one profile, and what was last set in it. One thread at a time; contexts
- * of one instance share the memory for activations, because they run one after another on one
- * stream.
+ * An execution context for one profile, with the shapes and addresses that were last set in it. One
+ * thread at a time. Contexts of one instance share the memory for activations, because they run one
+ * after another on one stream.
  */
 final class BoundContext implements AutoCloseable {
 
@@ -24,7 +24,7 @@ final class BoundContext implements AutoCloseable {
   private final long[][] outputShapes;
   private long addressVersion = -1;
 
-  /** True if all of it was set the last time; else what is kept here may be wrong. */
+  /** True if everything was set the last time; else the fields may be wrong. */
   private boolean complete;
 
   BoundContext(
@@ -44,15 +44,13 @@ final class BoundContext implements AutoCloseable {
       TensorRtLog.require(
           () -> context.setOptimizationProfileAsync(profile, stream.handle()),
           "select profile " + profile);
-      // After the profile, for which TensorRT checks the size.
+      // After setting the profile, for which TensorRT checks the size.
       giveActivations(activations);
       undo.forget();
     }
   }
 
-  /**
-   * Gives TensorRT the memory for activations. TensorRT only logs it when it refuses the memory.
-   */
+  /** Gives TensorRT the memory for activations. TensorRT only logs a refusal of the memory. */
   private void giveActivations(DevicePool.Block activations) {
     List<String> log = new ArrayList<>();
     TensorRtLog.errorsOf(
@@ -68,10 +66,10 @@ final class BoundContext implements AutoCloseable {
   }
 
   /**
-   * Sets shapes, and sees that there is memory for the outputs. The values of inputs from which
-   * shapes are computed are in their memory already.
+   * Sets shapes, and ensures memory for the outputs. Values from which shapes are computed must be
+   * in their inputs' memory already.
    *
-   * @return the shapes of the outputs, of which those are null that are known only afterwards
+   * @return the shapes of the outputs; null for those that are known only after the execution
    */
   long[][] prepare(long[][] shapes) {
     boolean changed =
@@ -121,7 +119,7 @@ final class BoundContext implements AutoCloseable {
     }
   }
 
-  /** Null: it depends on the data. */
+  /** The shape of an output; null: it depends on the data. */
   private long[] shape(Binding output) {
     try (Dims64 dims = context.getTensorShape(output.name())) {
       if (dims.nbDims() < 0) {
@@ -145,7 +143,7 @@ final class BoundContext implements AutoCloseable {
     }
   }
 
-  /** Puts the execution into the stream. */
+  /** Enqueues the execution in the stream. */
   void enqueue() {
     for (Binding output : bindings.outputs()) {
       if (output.allocator() != null) {
@@ -164,7 +162,7 @@ final class BoundContext implements AutoCloseable {
     }
   }
 
-  /** Waits for what may be under way in its stream, of a part of an execution that failed, too. */
+  /** Waits for all work in the stream, including parts of a failed execution. */
   @Override
   public void close() {
     stream.settle();

@@ -4,9 +4,9 @@ package io.nereid.tensorrt;
 enum CopyPlan {
   /** There is nothing to copy. */
   NONE,
-  /** Several requests with little: gathered in page-locked memory first, then one copy. */
+  /** Several small requests: gathered in page-locked memory first, then copied at once. */
   GATHERED,
-  /** One request, or several with much: a copy for each, from where its input lies. */
+  /** One request, or several large ones: a copy for each, straight from its input. */
   EACH;
 
   /**

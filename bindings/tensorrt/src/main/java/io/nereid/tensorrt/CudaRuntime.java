@@ -8,11 +8,10 @@ import java.util.Optional;
 import org.bytedeco.cuda.global.cudart;
 
 /**
- * CUDA's runtime library on this machine. The driver is asked first, because JavaCPP's classes fail
- * in ways that cannot be mended once there is no driver, and because TensorRT without a device
- * hands out objects that end the process when they are used. After {@link #load} has returned,
- * JavaCPP's {@code org.bytedeco.cuda.global.cudart} can be used; before that it must not be
- * touched, because its class cannot be loaded twice.
+ * CUDA's runtime library on this machine. The driver is checked first, because without one
+ * JavaCPP's classes fail for good, and TensorRT returns objects whose use ends the process. After
+ * {@link #load} has returned, JavaCPP's {@code org.bytedeco.cuda.global.cudart} can be used; before
+ * that it must not be touched, because its class cannot be loaded twice.
  */
 public final class CudaRuntime {
 
@@ -36,10 +35,10 @@ public final class CudaRuntime {
   }
 
   /**
-   * Loads it, once per process.
+   * Loads the library, once per process.
    *
-   * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message says in one line what is
-   *     missing: the driver, a device, or the runtime library
+   * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message names the missing part in
+   *     one line: the driver, a device, or the runtime library
    */
   public static CudaRuntime load() {
     return LOADED.get();
@@ -55,7 +54,7 @@ public final class CudaRuntime {
     return gpus;
   }
 
-  /** Returns one of them, or throws when there is none of the number. */
+  /** Returns the GPU with this number; throws if there is none. */
   public Gpu device(int number) {
     return gpus.stream()
         .filter(gpu -> gpu.number() == number)
@@ -72,7 +71,7 @@ public final class CudaRuntime {
     return driver.cudaVersion();
   }
 
-  /** Tells people where the runtime library was found. */
+  /** The place of the runtime library, for people. */
   public String location() {
     return location;
   }
@@ -92,15 +91,15 @@ public final class CudaRuntime {
                 call,
                 cudart.cudaGetErrorString(result).getString(),
                 cudart.cudaGetErrorName(result).getString());
-    // An error that is not sticky stays in the thread until it is asked for.
+    // Clears an error that is not sticky, which would stay in the thread.
     cudart.cudaGetLastError();
     boolean full = result == cudart.cudaErrorMemoryAllocation;
     throw new NereidException(full ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL, message);
   }
 
   /**
-   * JavaCPP allocates nothing any more once the process is larger than four times the heap. Here
-   * the weights of models and the pool make it so, whatever the heap is.
+   * Lifts JavaCPP's limit, which refuses allocations once the process is larger than four times the
+   * heap: the weights of models and the pool make it so.
    */
   private static void liftLimits() {
     LIMITS.forEach(limit -> System.getProperties().putIfAbsent(limit, "0"));

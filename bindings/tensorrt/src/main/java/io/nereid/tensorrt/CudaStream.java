@@ -4,7 +4,7 @@ import org.bytedeco.cuda.cudart.CUevent_st;
 import org.bytedeco.cuda.cudart.CUstream_st;
 import org.bytedeco.cuda.global.cudart;
 
-/** A stream of work for the device, and how its end is waited for. One thread at a time. */
+/** A stream of work for the device, with the wait for its end. One thread at a time. */
 final class CudaStream implements AutoCloseable {
 
   private final CUstream_st stream = new CUstream_st();
@@ -14,9 +14,9 @@ final class CudaStream implements AutoCloseable {
   private final long spinNs;
 
   /**
-   * A stream on the calling thread's device.
+   * Makes a stream on the calling thread's device.
    *
-   * @param spinUs how long {@link #finish} looks again and again before it sleeps
+   * @param spinUs how long {@link #finish} spins before it sleeps
    */
   CudaStream(TensorRtOptions.Priority priority, long spinUs) {
     spinNs = spinUs * 1000;
@@ -31,7 +31,7 @@ final class CudaStream implements AutoCloseable {
     }
   }
 
-  /** CUDA's numbers for priorities: the more urgent the smaller. */
+  /** CUDA's number for a priority, smaller for more urgent ones. */
   private static int number(TensorRtOptions.Priority priority) {
     int[] least = new int[1];
     int[] greatest = new int[1];
@@ -41,7 +41,7 @@ final class CudaStream implements AutoCloseable {
     return switch (priority) {
       case MAX -> greatest[0];
       case MIN -> least[0];
-      case DEFAULT -> 0; // that of streams for which nobody asks for another
+      case DEFAULT -> 0; // the default of streams
     };
   }
 
@@ -49,12 +49,12 @@ final class CudaStream implements AutoCloseable {
     return stream;
   }
 
-  /** Copies to the device; the source must stay as it is until {@link #finish} has returned. */
+  /** Copies to the device; the source must not change until {@link #finish} has returned. */
   void copyIn(long device, long host, long byteSize) {
     copy(device, host, byteSize, cudart.cudaMemcpyHostToDevice);
   }
 
-  /** Copies on the device; the source must stay as it is until {@link #finish} has returned. */
+  /** Copies on the device; the source must not change until {@link #finish} has returned. */
   void copyWithin(long target, long source, long byteSize) {
     copy(target, source, byteSize, cudart.cudaMemcpyDeviceToDevice);
   }
@@ -76,7 +76,7 @@ final class CudaStream implements AutoCloseable {
         "cudaMemcpyAsync");
   }
 
-  /** Waits until all that was put into it is done. */
+  /** Waits until all work in the stream is done. */
   void finish() {
     CudaRuntime.check(cudart.cudaEventRecord(event, stream), "cudaEventRecord");
     long startNs = System.nanoTime();
@@ -90,13 +90,13 @@ final class CudaStream implements AutoCloseable {
       result = cudart.cudaEventSynchronize(event);
     }
     if (waited) {
-      // "Not ready" is no error, but may stand as the thread's last one, which TensorRT looks at.
+      // "Not ready" is no error, but would stay as the thread's last error, which TensorRT reads.
       cudart.cudaGetLastError();
     }
     CudaRuntime.check(result, "executing on the device");
   }
 
-  /** Waits, whatever the outcome, so that nothing on the device uses memory any more. */
+  /** Waits, ignoring failures, so that the device uses no memory any more. */
   void settle() {
     cudart.cudaStreamSynchronize(stream);
     cudart.cudaGetLastError();

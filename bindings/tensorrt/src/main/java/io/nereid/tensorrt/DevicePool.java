@@ -26,26 +26,26 @@ final class DevicePool {
   /** The smallest block: smaller sizes are rounded up to it. */
   static final long SMALLEST = 512;
 
-  /** From here on sizes are rounded up to multiples of it, the unit in which CUDA maps memory. */
+  /** The size from which sizes are rounded up to its multiples; CUDA maps memory in this unit. */
   private static final long LARGE = 2L << 20;
 
   private static final Map<Integer, DevicePool> OF_DEVICES = new ConcurrentHashMap<>();
 
   /** Takes memory from the device and frees it; tests have another source. */
   interface Source {
-    /** The address of so much memory; 0: there is none. */
+    /** Allocates memory and returns its address; 0: there is none. */
     long allocate(long byteSize);
 
     void free(long address);
 
-    /** For the message when there is none left. */
+    /** The state of the device's memory, for messages. */
     String state();
   }
 
-  /** Some of it, at least what was asked for, and the pool to which it goes back. */
+  /** A block of memory, at least as large as was asked for, with its pool. */
   record Block(DevicePool memory, long address, long byteSize) {
 
-    /** Gives it back; once. Nothing on the device may use it any more. */
+    /** Gives the block back, once. The device must not use it any more. */
     void release() {
       memory.release(this);
     }
@@ -66,7 +66,7 @@ final class DevicePool {
     this.source = source;
   }
 
-  /** The pool of a device, which must be the calling thread's whenever memory is taken from it. */
+  /** The pool of a device, which must be the calling thread's device whenever memory is taken. */
   static DevicePool of(Gpu device) {
     return OF_DEVICES.computeIfAbsent(
         device.number(), number -> new DevicePool(new CudaSource(device)));
@@ -81,9 +81,9 @@ final class DevicePool {
   }
 
   /**
-   * At least so much memory.
+   * Takes a block of at least this size.
    *
-   * @param purpose for the message when there is none
+   * @param purpose the use of the memory, for messages
    * @throws NereidException {@link StatusCode#RESOURCE_EXHAUSTED}: there is none
    */
   synchronized Block allocate(long byteSize, String purpose) {
@@ -119,7 +119,7 @@ final class DevicePool {
     return block;
   }
 
-  /** Gives a block back of which only so many bytes were asked for; once. */
+  /** Gives the block back from which this memory was taken; called once. */
   static void release(DeviceMemory memory) {
     DevicePool pool = OF_DEVICES.get(memory.device());
     pool.release(new Block(pool, memory.address(), rounded(memory.byteSize())));
@@ -131,7 +131,7 @@ final class DevicePool {
     idle.computeIfAbsent(block.byteSize(), size -> new ArrayDeque<>()).push(block);
   }
 
-  /** Gives what is kept for later back to the device. */
+  /** Frees the memory that is kept for later. */
   synchronized void trim() {
     List<Block> blocks = new ArrayList<>();
     idle.values().forEach(blocks::addAll);
@@ -140,7 +140,10 @@ final class DevicePool {
     blocks.forEach(block -> source.free(block.address()));
   }
 
-  /** Powers of two for small sizes, so that blocks fit again; multiples of 2 MiB for large ones. */
+  /**
+   * Rounds small sizes up to powers of two, so that blocks can be reused, and large ones to
+   * multiples of 2 MiB.
+   */
   static long rounded(long byteSize) {
     if (byteSize <= SMALLEST) {
       return SMALLEST;
@@ -169,7 +172,8 @@ final class DevicePool {
     public void free(long address) {
       try {
         CudaRuntime.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
-      } catch (NereidException e) { // CUDA is at its end: who frees has nothing to do about it
+        // CUDA has failed for good, which the freeing code cannot handle
+      } catch (NereidException e) {
         TensorRtLog.LOGGER.log(
             Level.WARNING,
             "cannot give memory back to GPU {0}: {1}",

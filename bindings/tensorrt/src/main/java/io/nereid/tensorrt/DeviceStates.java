@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The states of sequences that one instance executes. Each lies in a block of the device's memory,
- * from which the device copies it to where the engine reads its batch, and what the engine made
- * goes to a block in the same way: neither passes the processor. The runtime says which block is a
- * sequence's, and gives back what no sequence keeps.
+ * The states of sequences that one instance executes. Each is a block of the device's memory, which
+ * the device copies into the engine's batch; new states are copied from the batch to blocks, also
+ * without the processor. The runtime knows the block of each sequence, and releases blocks that no
+ * sequence keeps.
  */
 final class DeviceStates implements AutoCloseable {
 
@@ -33,7 +33,7 @@ final class DeviceStates implements AutoCloseable {
   private final int device;
   private final List<State> states = new ArrayList<>();
 
-  /** The states with which sequences begin; null where no sequence has begun yet. */
+  /** The states with which sequences begin; null: no sequence has begun yet. */
   private final DevicePool.Block[] initials;
 
   /** The states that the engine computed in this batch and that no sequence keeps so far. */
@@ -62,7 +62,7 @@ final class DeviceStates implements AutoCloseable {
     return bindings.stream().map(binding -> binding.tensor().name()).toList().indexOf(name);
   }
 
-  /** True if it brings this input of the engine to its place. */
+  /** True if this input of the engine is a state, which this class copies. */
   boolean brings(Binding input) {
     for (State state : states) {
       if (state.input == input) {
@@ -72,7 +72,9 @@ final class DeviceStates implements AutoCloseable {
     return false;
   }
 
-  /** Returns the number of bytes that the initial states occupy, without what sequences keep. */
+  /**
+   * Returns the number of bytes that the initial states occupy, without the states of sequences.
+   */
   long deviceBytes() {
     long bytes = 0;
     for (DevicePool.Block initial : initials) {
@@ -81,7 +83,7 @@ final class DeviceStates implements AutoCloseable {
     return bytes;
   }
 
-  /** Puts the copies of what the requests find into the stream. */
+  /** Enqueues the copies of the requests' old states. */
   void copyIn(Batch batch) {
     for (State state : states) {
       long address = state.input.address();
@@ -113,7 +115,7 @@ final class DeviceStates implements AutoCloseable {
     return new DeviceMemory(device, initials[state.index].address(), initial.byteSize());
   }
 
-  /** Puts the copies of what was executed into the stream, behind the execution. */
+  /** Enqueues the copies of the new states, behind the execution. */
   void copyOut(Batch batch, long[][] outputShapes) {
     for (State state : states) {
       Binding output = bindings.outputs().get(state.output);
@@ -144,7 +146,10 @@ final class DeviceStates implements AutoCloseable {
     }
   }
 
-  /** The memory of the old state, where that is to be written over and fits, or new memory. */
+  /**
+   * Returns memory for a new state: the old state's, if that is to be overwritten and fits, or new
+   * memory.
+   */
   private Made room(State state, BatchRequest request, int index, long byteSize, long[] shape) {
     DeviceMemory old = state.sameBuffer ? request.keptState(state.index).orElse(null) : null;
     if (old != null && DevicePool.rounded(old.byteSize()) == DevicePool.rounded(byteSize)) {
@@ -162,7 +167,7 @@ final class DeviceStates implements AutoCloseable {
     }
   }
 
-  /** Has sequences keep what was copied for them; after the stream has finished. */
+  /** Gives the new states to the sequences, after the stream has finished. */
   void keep(Batch batch) {
     while (!made.isEmpty()) {
       Made last = made.getLast();
@@ -171,7 +176,10 @@ final class DeviceStates implements AutoCloseable {
     }
   }
 
-  /** Gives back what no sequence keeps of a batch that failed; when nothing writes there. */
+  /**
+   * Frees the new states of a failed batch that no sequence keeps, when nothing writes to them any
+   * more.
+   */
   void giveUp() {
     for (Made given : made) {
       if (given.isNew) {

@@ -29,10 +29,10 @@ final class Engine implements AutoCloseable {
   private long weightBytes;
 
   /**
-   * An engine that is not described yet.
+   * Loads an engine, which is not described yet.
    *
    * @param hostCode whether the plan may bring code that runs it
-   * @param unreadable says why TensorRT took no plan, of which it logged something
+   * @param unreadable makes the failure of reading the plan from TensorRT's log
    */
   private Engine(
       Gpu device,
@@ -56,7 +56,7 @@ final class Engine implements AutoCloseable {
     }
     try (Undo undo = new Undo()) {
       undo.add(() -> NativeObjects.delete(runtime));
-      // Not before: where CUDA does not work they end the process.
+      // Not earlier: if CUDA does not work, plugins end the process.
       loadPlugins(library);
       Plugins.load(plugins, TensorRtOptions.PLUGINS_NAMED_BY);
       if (hostCode) {
@@ -92,7 +92,7 @@ final class Engine implements AutoCloseable {
       new Refit(model, options, loaded.engine).apply();
       loaded.stream(options);
       loaded.describe();
-      // Or that of the file with its weights, where those are elsewhere.
+      // The size of the plan, or of the file with its weights if they are separate.
       long refitted = options.weights().map(one -> one.file().toFile().length()).orElse(0L);
       loaded.weightBytes = Math.max(plan.byteSize(), refitted);
       undo.forget();
@@ -100,7 +100,7 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  /** Loads a plan that was just built here, with the weights that it has. */
+  /** Loads a plan that was just built by this process, with its own weights. */
   static Engine load(IHostMemory plan, boolean hostCode, Gpu device) {
     try (Undo undo = new Undo()) {
       Engine loaded =
@@ -118,12 +118,12 @@ final class Engine implements AutoCloseable {
     }
   }
 
-  /** After all that is only possible while the engine has no contexts. */
+  /** Reads the description, after all steps that require an engine without contexts. */
   private void describe() {
     description = EngineReader.read(engine, this::newContext);
   }
 
-  /** TensorRT's own plugins, where they are installed: most plans do without. */
+  /** Loads TensorRT's own plugins if they are installed: most plans need none. */
   private static void loadPlugins(TensorRtLibrary library) {
     try {
       library.registerPlugins();
@@ -134,8 +134,8 @@ final class Engine implements AutoCloseable {
   }
 
   /**
-   * Has TensorRT make an object, which takes memory of the device by itself. If memory is what was
-   * missing, the pool frees what it keeps for later models, and TensorRT tries once more.
+   * Makes an object of TensorRT, which allocates device memory by itself. If memory is lacking, the
+   * pool frees its unused blocks, and TensorRT tries once more.
    */
   private <T extends Pointer> T made(List<String> log, Supplier<T> making) {
     T made = TensorRtLog.errorsOf(log, making);
@@ -161,7 +161,7 @@ final class Engine implements AutoCloseable {
               + options.plan()
               + " was not built with weight streaming");
     }
-    DevicePool.of(device).trim(); // TensorRT decides by what is free
+    DevicePool.of(device).trim(); // TensorRT decides by the free memory
     long budget =
         options.weightBudgetBytes() < 0
             ? engine.getWeightStreamingAutomaticBudget()
@@ -183,7 +183,10 @@ final class Engine implements AutoCloseable {
     return description;
   }
 
-  /** The size of its file, as the measure of its weights: TensorRT does not tell theirs. */
+  /**
+   * The size of the engine's file, as an estimate of its weights, whose size TensorRT does not
+   * tell.
+   */
   long weightBytes() {
     return weightBytes;
   }
@@ -200,13 +203,13 @@ final class Engine implements AutoCloseable {
     return engine.getDeviceMemorySizeForProfileV2(profile);
   }
 
-  /** True if weights come from the processor's memory while it executes. */
+  /** True if weights are streamed from the processor's memory during executions. */
   boolean streamsWeights() {
     return description.streamableWeightBytes() > 0
         && engine.getWeightStreamingBudgetV2() < description.streamableWeightBytes();
   }
 
-  /** A context without memory for activations; who asked deletes it. */
+  /** Makes a context without memory for activations; the caller deletes it. */
   synchronized IExecutionContext newContext() {
     List<String> log = new ArrayList<>();
     IExecutionContext context =
@@ -229,7 +232,8 @@ final class Engine implements AutoCloseable {
 
   @Override
   public void close() {
-    cudart.cudaSetDevice(device.number()); // on a device that broke, what is the processor's goes
+    // ignored: on a broken device, only the processor's memory is freed
+    cudart.cudaSetDevice(device.number());
     NativeObjects.delete(engine);
     NativeObjects.delete(runtime);
   }

@@ -42,7 +42,7 @@ record EngineDescription(
     return tensor.hasFreeFirst() && !ownRows.contains(tensor.name());
   }
 
-  /** The most rows that a profile allows; 0: there is no batch dimension. */
+  /** The most rows that any profile allows; 0: there is no batch dimension. */
   long maxBatchSize() {
     return hasBatchDimension()
         ? profiles.stream().mapToLong(this::maxBatchSize).max().orElse(0)
@@ -62,7 +62,8 @@ record EngineDescription(
    *
    * @param dims its shape; -1: decided when it runs
    * @param onHost whether TensorRT wants it in the processor's memory
-   * @param ofShapes whether shapes are computed from its values, or it is computed with them
+   * @param ofShapes whether shapes are computed from its values, or it is an output computed from
+   *     shapes
    * @param linear whether its elements lie in row-major order in every profile
    */
   record EngineTensor(
@@ -86,8 +87,8 @@ record EngineDescription(
   /**
    * An optimization profile of an engine.
    *
-   * @param shapes by input: what dimensions it may have
-   * @param values by input that shapes are computed from: what values it may hold
+   * @param shapes the range of dimensions, by input
+   * @param values the range of values, by input from which shapes are computed
    */
   record EngineProfile(
       int index, Map<String, ProfileRange> shapes, Map<String, ProfileRange> values) {}
@@ -110,7 +111,7 @@ record EngineDescription(
       return true;
     }
 
-    /** Returns how far the sizes are from those for which the profile is fastest. */
+    /** Returns the distance of the sizes from those for which the profile is fastest. */
     long distance(long[] sizes) {
       long distance = 0;
       for (int i = 0; i < sizes.length; i++) {

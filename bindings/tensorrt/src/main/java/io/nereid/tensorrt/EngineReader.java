@@ -22,7 +22,7 @@ import org.bytedeco.tensorrt.nvinfer.Dims64;
 import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.IExecutionContext;
 
-/** Asks an engine what it says of itself. */
+/** Reads the description of an engine. */
 final class EngineReader {
 
   private final ICudaEngine engine;
@@ -33,7 +33,10 @@ final class EngineReader {
     profileCount = engine.getNbOptimizationProfiles();
   }
 
-  /** All that it says; {@code contexts} makes one, which needs no memory for activations. */
+  /**
+   * Reads the whole description; {@code contexts} makes a context, which needs no memory for
+   * activations.
+   */
   static EngineDescription read(ICudaEngine engine, Supplier<IExecutionContext> contexts) {
     EngineDescription description = new EngineReader(engine).description();
     if (!description.hasBatchDimension()) {
@@ -48,10 +51,10 @@ final class EngineReader {
   }
 
   /**
-   * Finds the outputs whose first dimension is free without being the batch's. An engine alone
-   * tells -1 for both; a new context, with the largest shapes of the first profile, tells how many
-   * rows come out of how many. All, where that profile allows no shapes whose first dimensions are
-   * the same, as of ragged inputs.
+   * Finds the outputs whose first dimension is free without being the batch's. The engine itself
+   * reports -1 for both; a new context, with the largest shapes of the first profile, reports the
+   * numbers of rows. If that profile allows no shapes with equal first dimensions, as for ragged
+   * inputs, all outputs are returned.
    */
   private static Set<String> ownRows(IExecutionContext context, EngineDescription engine) {
     EngineProfile profile = engine.profiles().getFirst();
@@ -150,7 +153,7 @@ final class EngineReader {
         of.apply(OptProfileSelector.kMAX));
   }
 
-  /** Dimensions that a profile has for an input; those of the engine where it has none for it. */
+  /** The dimensions of an input in a profile; the engine's if the profile has none. */
   private List<Long> shape(EngineTensor tensor, int profile, OptProfileSelector which) {
     try (Dims64 dims = engine.getProfileShape(tensor.name(), profile, which)) {
       return dims.nbDims() == tensor.dims().size() ? NativeObjects.list(dims) : tensor.dims();

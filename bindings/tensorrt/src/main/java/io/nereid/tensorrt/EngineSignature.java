@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** Says what an engine means for clients, and whether it fits a configuration. */
+/** Derives a model's signature from an engine, and checks a configuration against it. */
 record EngineSignature(String model, EngineDescription engine) {
 
   /** Inputs and outputs for a configuration that leaves them out. */
@@ -45,7 +45,7 @@ record EngineSignature(String model, EngineDescription engine) {
     }
   }
 
-  /** Throws when the engine cannot serve what the configuration says. */
+  /** Throws if the engine cannot serve the configuration. */
   void check(ModelSpec spec) {
     checkServable();
     checkStates(spec);
@@ -61,7 +61,10 @@ record EngineSignature(String model, EngineDescription engine) {
     FirstDimension.checkBatchSize(spec, engine, engine.profiles(), "the engine's profiles");
   }
 
-  /** Sequences keep states on the device, and what is in the processor's memory is not. */
+  /**
+   * Checks that states are on the device, where sequences keep them, and not in the processor's
+   * memory.
+   */
   private void checkStates(ModelSpec spec) {
     List<String> states =
         spec.sequenceBatching().stream()
@@ -86,7 +89,7 @@ record EngineSignature(String model, EngineDescription engine) {
                   tensor.type().dataType(), tensor.title(), note(tensor), configured.dataType()));
     }
     if (isScattered(tensor, spec)) {
-      return; // the number of elements counts, which each execution shows
+      return; // only the number of elements matters, which each execution checks
     }
     if (configured.ragged()) {
       checkRagged(tensor);
@@ -131,7 +134,7 @@ record EngineSignature(String model, EngineDescription engine) {
 
   /**
    * Returns whether the tensor may have rows; if inputs differ in their first dimension, only a run
-   * shows how many rows come out.
+   * shows the number of rows.
    */
   private boolean mayHaveRows(EngineTensor tensor, ModelSpec spec) {
     boolean differ =
@@ -143,7 +146,7 @@ record EngineSignature(String model, EngineDescription engine) {
     return tensor.type() == EngineType.FP8 ? " (FP8, byte for byte)" : "";
   }
 
-  /** A dimension that the engine fixes must be written as it is, or left free. */
+  /** True if each dimension that the engine fixes is configured as it is, or left free. */
   private static boolean fits(List<Long> own, List<Long> configured) {
     if (own.size() != configured.size()) {
       return false;

@@ -14,8 +14,8 @@ import java.util.Optional;
 import org.bytedeco.tensorrt.nvinfer.IHostMemory;
 
 /**
- * Loads a plan that was just built, as the backend loads it, to tell what a model has by itself if
- * it serves that plan, and how long an execution takes. One thread at a time.
+ * Loads a plan that was just built, as the backend would, to tell a model's signature with that
+ * plan, and the time of an execution. One thread at a time.
  */
 public final class EngineTrial implements AutoCloseable {
 
@@ -39,7 +39,7 @@ public final class EngineTrial implements AutoCloseable {
     return engine.description().profiles().size();
   }
 
-  /** Returns how many layers there are, after they were fused. */
+  /** Returns the number of layers after fusion. */
   public int layerCount() {
     return engine.layerCount();
   }
@@ -51,7 +51,7 @@ public final class EngineTrial implements AutoCloseable {
 
   /**
    * Median time from enqueue to completion at the first profile's best shapes; empty, with a
-   * warning that says why, where it cannot be measured: the engine is good all the same.
+   * warning, if it cannot be measured, though the engine is good.
    */
   public Optional<Duration> latency() {
     DevicePool memory = DevicePool.of(engine.device());
@@ -75,7 +75,8 @@ public final class EngineTrial implements AutoCloseable {
   }
 
   /**
-   * The best shapes, with zeros in the inputs, or the best values where shapes follow from them.
+   * Fills inputs of the profile's best shapes with zeros, or with the best values if shapes follow
+   * from them, and returns the shapes.
    */
   private long[][] inputs(Bindings bindings, CudaStream stream) {
     EngineProfile profile = engine.description().profiles().getFirst();

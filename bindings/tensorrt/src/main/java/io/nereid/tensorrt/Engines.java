@@ -15,15 +15,15 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The engines that are loaded, each with how many use it: all instances of a model on a device
- * share one, and so does what asked the plan for its inputs and outputs just before.
+ * The loaded engines, with the number of their users: all instances of a model on a device share
+ * one, also with the preceding query for the plan's inputs and outputs.
  */
 final class Engines {
 
   @GuardedBy("LOADED")
   private static final Map<Key, Entry> LOADED = new HashMap<>();
 
-  /** The properties that two plans must share to be one engine. */
+  /** The properties that identify an engine. */
   private record Key(
       Path plan,
       List<Stamp> files,
@@ -33,7 +33,7 @@ final class Engines {
       boolean weightStreaming,
       long weightBudgetBytes) {}
 
-  /** A file as it was when it was looked at. */
+  /** The state of a file when it was loaded. */
   private record Stamp(Path file, Object identity, Object modified, long byteSize) {
 
     static Stamp of(Path file) {
@@ -47,12 +47,12 @@ final class Engines {
   }
 
   private static final class Entry {
-    private Engine engine; // null until it is loaded
+    private Engine engine; // null until the engine is loaded
 
     @GuardedBy("LOADED")
     private int users;
 
-    /** The use that tells what the engine occupies; null when the next one that is asked does. */
+    /** The use that reports the engine's memory; null: the next one that is asked will. */
     @GuardedBy("LOADED")
     private Use teller;
   }
@@ -75,7 +75,7 @@ final class Engines {
       return entry.engine;
     }
 
-    /** True if what the engine occupies is told by this user: one of those that ask tells it. */
+    /** True if this use reports the engine's memory: exactly one of all uses does. */
     boolean isTeller() {
       synchronized (LOADED) {
         if (entry.teller == null) {
@@ -109,7 +109,9 @@ final class Engines {
 
   private Engines() {}
 
-  /** The engine of a model's plan on a device, loaded unless it is there. */
+  /**
+   * Returns a use of the engine of a model's plan on a device, and loads the engine if necessary.
+   */
   static Use use(String model, TensorRtOptions options, Gpu device) {
     Key key = key(model, options, device);
     Entry entry;
@@ -119,7 +121,7 @@ final class Engines {
     }
     try (Undo undo = new Undo()) {
       Use use = undo.add(new Use(key, entry));
-      // Loading takes seconds: only those wait who want the same one.
+      // Loading takes seconds, so only users of the same engine wait.
       synchronized (entry) {
         if (entry.engine == null) {
           entry.engine = Engine.load(model, options, device);
@@ -146,7 +148,10 @@ final class Engines {
     }
   }
 
-  /** The plan; with weights of their own all files beside it: ONNX files may name more of them. */
+  /**
+   * The stamps of the plan; with separate weights, of all files beside it, since ONNX files may
+   * name more of them.
+   */
   private static List<Stamp> stamps(TensorRtOptions options) throws IOException {
     if (options.weights().isEmpty()) {
       return List.of(Stamp.of(options.plan().toRealPath()));

@@ -11,18 +11,18 @@ import java.util.List;
 
 /**
  * The first dimension of an input in a batch: a number for each row of the batch, and some more. If
- * the number for each row is 0, the dimension says nothing of rows: it is the sum of all elements,
- * or the largest number of elements.
+ * the number for each row is 0, the dimension does not depend on rows: it is the sum of all
+ * elements, or the largest number of elements.
  *
- * @param perRow how many for each row
- * @param more how many beside
+ * @param perRow the number for each row
+ * @param more the additional number
  */
 record FirstDimension(long perRow, long more) {
 
   private static final FirstDimension ROWS = new FirstDimension(1, 0);
   private static final FirstDimension FREE = new FirstDimension(0, 0);
 
-  /** Returns the first dimension of a model's input as the model's backend sees it. */
+  /** Returns the first dimension of a model's input for the model's backend. */
   static FirstDimension of(ModelSpec spec, String input) {
     for (BatchInput made : spec.batchInputs()) {
       if (made.targets().contains(input)) {
@@ -34,7 +34,10 @@ record FirstDimension(long perRow, long more) {
         : ROWS;
   }
 
-  /** A request has a row at least, so that there are no more requests than rows. */
+  /**
+   * Returns the first dimension of a batch input; each request has at least one row, so there are
+   * no more requests than rows.
+   */
   private static FirstDimension of(ModelSpec spec, BatchInput made) {
     return switch (made.kind()) {
       case ELEMENT_COUNT, ACCUMULATED_ELEMENT_COUNT, ITEM_SHAPE -> ROWS;
@@ -54,7 +57,7 @@ record FirstDimension(long perRow, long more) {
     return source.reshape().orElse(source.dims()).size();
   }
 
-  /** Throws when batches could have more rows than any of the profiles allows. */
+  /** Throws if batches could have more rows than every profile allows. */
   static void checkBatchSize(
       ModelSpec spec, EngineDescription engine, List<EngineProfile> profiles, String named) {
     if (spec.maxBatchSize() == 0) {

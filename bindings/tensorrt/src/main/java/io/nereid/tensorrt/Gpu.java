@@ -6,7 +6,7 @@ import io.nereid.internal.cuda.CudaDevice;
  * A GPU, as the driver describes it.
  *
  * @param number its number among those that the process may use
- * @param name what its maker calls it
+ * @param name the maker's name of it
  * @param major of its compute capability, as 9 in 9.0
  * @param minor of its compute capability
  * @param memoryBytes all of its memory

@@ -13,8 +13,8 @@ import org.bytedeco.cuda.global.cudart;
 
 /**
  * The CUDA graphs of one instance, one for each profile and shape, captured after the first batch
- * of that shape. Each keeps a context to itself: a graph is valid only as long as nothing changes
- * in the context that it was captured from. One thread at a time.
+ * of that shape. Each has its own context: a graph is valid only while the context from which it
+ * was captured does not change. One thread at a time.
  */
 final class GraphCache implements AutoCloseable {
 
@@ -39,7 +39,7 @@ final class GraphCache implements AutoCloseable {
     }
   }
 
-  /** A graph that can be launched, with what is needed afterwards. */
+  /** A graph that can be launched, with its context and output shapes. */
   record Graph(CUgraphExec_st executable, BoundContext context, long[][] outputShapes)
       implements AutoCloseable {
 
@@ -57,13 +57,13 @@ final class GraphCache implements AutoCloseable {
   private final String instance;
   private final CudaStream stream;
   private final Bindings bindings;
-  private final IntFunction<BoundContext> contexts; // a new one for a profile
+  private final IntFunction<BoundContext> contexts; // makes a context for a profile
   private final int limit;
 
-  /** The reason why no shape has a graph; empty: nothing stands against graphs. */
+  /** The reason why no shape has a graph; empty: graphs are possible. */
   private final Optional<String> obstacle;
 
-  /** Empty: the shape has none, which was logged. */
+  /** The graphs by key; empty: the shape can have none, which was logged. */
   private final Map<Key, Optional<Graph>> graphs = new HashMap<>();
 
   private int count;
@@ -96,16 +96,15 @@ final class GraphCache implements AutoCloseable {
       return null;
     }
     if (version != bindings.version()) {
-      close(); // they would read and write where nothing is any more
+      close(); // the graphs would access freed memory
       version = bindings.version();
     }
     return graphs.getOrDefault(key, Optional.empty()).orElse(null);
   }
 
   /**
-   * Captures a graph for a key that was just executed, unless it is known that there can be none.
-   * The inputs are in their memory still: the execution that has to come before a capture repeats
-   * the last one.
+   * Captures a graph for a key that was just executed, unless there can be none. The execution that
+   * must precede a capture repeats the last one, whose inputs are still in their memory.
    */
   void captureIfNew(Key key) {
     if (obstacle.isPresent() || graphs.containsKey(key)) {
@@ -120,15 +119,17 @@ final class GraphCache implements AutoCloseable {
       graphs.put(key, Optional.of(capture(key)));
       count++;
       TensorRtLog.LOGGER.log(Level.DEBUG, "{0}: captured a CUDA graph for {1}", instance, key);
-    } catch (RuntimeException e) { // the batch itself is done
+    } catch (RuntimeException e) { // the batch itself has succeeded
       none(key, String.valueOf(e.getMessage()));
     }
     if (before != bindings.version()) {
-      version = before; // so that the next look drops what was captured
+      version = before; // so that the next find drops the captured graph
     }
   }
 
-  /** Once: shapes can be without number, and nothing is kept of those that come after. */
+  /**
+   * Logs once that the limit is reached: later shapes, which may be unlimited, are not remembered.
+   */
   private void tellFull(Key key) {
     if (!full) {
       full = true;
@@ -151,7 +152,7 @@ final class GraphCache implements AutoCloseable {
     try (Undo undo = new Undo()) {
       BoundContext context = undo.add(contexts.apply(key.profile()));
       long[][] outputShapes = context.prepare(key.shapes());
-      // The first execution does the work that follows from new shapes, and must not be captured.
+      // The first execution with new shapes does additional work, and must not be captured.
       context.enqueue();
       stream.finish();
       Graph graph = new Graph(capture(context), context, outputShapes);
@@ -169,7 +170,7 @@ final class GraphCache implements AutoCloseable {
       int ended;
       try {
         context.enqueue();
-      } finally { // also after a failure: it takes the stream out of its capture
+      } finally { // also after a failure, to end the stream's capture
         ended = cudart.cudaStreamEndCapture(stream.handle(), graph);
       }
       CudaRuntime.check(ended, "cudaStreamEndCapture");
@@ -184,7 +185,7 @@ final class GraphCache implements AutoCloseable {
     }
   }
 
-  /** Nothing may be executing. */
+  /** Frees the graphs; no execution may be under way. */
   @Override
   public void close() {
     List<Optional<Graph>> all = List.copyOf(graphs.values());

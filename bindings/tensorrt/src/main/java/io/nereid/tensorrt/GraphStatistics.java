@@ -1,11 +1,11 @@
 package io.nereid.tensorrt;
 
 /**
- * CUDA graphs of one instance, or of several together.
+ * Counts of CUDA graphs, of one instance or several together.
  *
- * @param graphs how many there are
- * @param hits batches that were executed by launching one
- * @param misses batches that were executed without
+ * @param graphs the number of graphs
+ * @param hits batches that were executed by launching a graph
+ * @param misses batches that were executed without a graph
  */
 public record GraphStatistics(int graphs, long hits, long misses) {
 

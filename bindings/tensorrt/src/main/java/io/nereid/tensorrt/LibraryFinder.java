@@ -14,26 +14,26 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Loads NVIDIA's libraries from where the user says they are, else from the system's places. A
- * library that is loaded here satisfies all libraries that later ask for it by its name, whatever
- * directory they are in: that is how JavaCPP's JNI libraries find theirs.
+ * Loads NVIDIA's libraries from the user's directories, else from the system's. A library that is
+ * loaded already satisfies all libraries that later need it by name, from any directory; in this
+ * way JavaCPP's JNI libraries find theirs.
  */
 record LibraryFinder(List<Path> directories) {
 
-  /** Directories, separated by colons. */
+  /** The property with the directories, separated by colons. */
   static final String PROPERTY = "nereid.tensorrt.dir";
 
-  /** The same in the environment, for people who start a server; the property wins. */
+  /** The environment variable for the same, for people who start a server; the property wins. */
   static final String VARIABLE = "NEREID_TENSORRT_DIR";
 
   private static final String SETTINGS = VARIABLE + " or -D" + PROPERTY;
 
-  /** Looks where the property, or else the variable, says. */
+  /** Makes a finder for the directories of the property, or else of the variable. */
   static LibraryFinder ofSettings() {
     return new LibraryFinder(paths(PROPERTY, VARIABLE));
   }
 
-  /** The paths, separated by colons, in a property; in a variable where that has none. */
+  /** The paths, separated by colons, of a property, or else of a variable. */
   static List<Path> paths(String property, String variable) {
     String written = System.getProperty(property, "");
     if (written.isBlank()) {
@@ -45,7 +45,7 @@ record LibraryFinder(List<Path> directories) {
         .toList();
   }
 
-  /** The file in the first of the user's directories that has it. */
+  /** The path of a file in the first of the user's directories that has it. */
   Optional<Path> named(String file) {
     return directories.stream()
         .map(directory -> directory.resolve(file))
@@ -53,7 +53,7 @@ record LibraryFinder(List<Path> directories) {
         .findFirst();
   }
 
-  /** Initialises a class of JavaCPP while a property has a value. */
+  /** Initialises a class of JavaCPP while a property is set to a value. */
   static void withProperty(String property, String value, String type, ClassLoader loader) {
     String before = System.getProperty(property);
     System.setProperty(property, value);
@@ -82,13 +82,13 @@ record LibraryFinder(List<Path> directories) {
   }
 
   /**
-   * Loads a library. One in the user's directories is taken first, then one in a jar on the class
-   * path, which is left to JavaCPP, and then what the system's loader finds.
+   * Loads a library. The order is: the user's directories, a jar on the class path, which JavaCPP
+   * handles, and the system's loader.
    *
    * @param file its name with its major version
-   * @param resource what JavaCPP unpacks, on the class path
-   * @param otherPlaces directories in which installers put it, where the loader does not look
-   * @return where it came from, for people
+   * @param resource the resource on the class path that JavaCPP unpacks
+   * @param otherPlaces directories of installers, in which the loader does not look
+   * @return the place of the library, for people
    */
   String load(String file, String resource, List<String> otherPlaces) {
     Optional<Path> named = named(file);
@@ -132,7 +132,7 @@ record LibraryFinder(List<Path> directories) {
     return path.toString();
   }
 
-  /** Opens a library where it really lies: it looks for others beside itself. */
+  /** Opens a library by its real path, because it looks for others beside itself. */
   static boolean isOpened(Path library) {
     try {
       return isOpened(library.toRealPath().toString());

@@ -14,13 +14,12 @@ import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.ILogger.Severity;
 
 /**
- * Hands TensorRT's messages to a function, on whichever thread TensorRT logs them. TensorRT makes
- * the first logger that it is given the one of the whole process, and may use any of them as long
- * as anything lives that was made with it. So none is ever freed: they are small, and there are
- * few.
+ * Hands TensorRT's messages to a function, on whichever thread TensorRT logs them. TensorRT uses
+ * the first logger for the whole process, and any logger as long as objects exist that were made
+ * with it. So loggers, which are small and few, are never freed.
  *
  * <p>JavaCPP's own class cannot be extended for TensorRT 11, which asks a logger for its version:
- * the answer of that class calls itself.
+ * that method of the class recurses without end.
  */
 public final class LoggerObject {
 
@@ -41,9 +40,9 @@ public final class LoggerObject {
   }
 
   /**
-   * A logger for TensorRT; only after TensorRT was loaded.
+   * Makes a logger; called only after TensorRT was loaded.
    *
-   * @param sink takes messages; what it throws is dropped, as C++ could not take it
+   * @param sink takes messages; its exceptions are dropped, as C++ could not handle them
    */
   public static ILogger of(BiConsumer<Severity, String> sink) {
     LoggerObject logger = new LoggerObject(sink);
@@ -51,7 +50,7 @@ public final class LoggerObject {
     return new ILogger(logger.object.address());
   }
 
-  /** The level at which Java logs what TensorRT logs with a severity. */
+  /** Java's level for a severity of TensorRT. */
   public static Level level(Severity severity) {
     return switch (severity) {
       case kINTERNAL_ERROR, kERROR -> Level.ERROR;
@@ -66,7 +65,7 @@ public final class LoggerObject {
     try {
       sink.accept(Severity.values()[severity], message.reinterpret(LONGEST_MESSAGE).getString(0));
     } catch (Throwable t) {
-      // There is nobody to tell.
+      // The exception cannot be reported.
     }
   }
 }

@@ -21,20 +21,20 @@ import org.bytedeco.javacpp.Pointer;
 
 /**
  * An object of one of TensorRT's interfaces, with its functions in Java. JavaCPP's classes for most
- * of them cannot be extended, so this makes the C++ object by hand, as the Itanium C++ ABI has it:
- * a pointer into a table that holds an offset (0), the class's type information, and from there on
- * the functions in the order of their declaration.
+ * of them cannot be extended, so this class builds the C++ object by the Itanium C++ ABI: a pointer
+ * into a table with an offset (0), the class's type information, and, where the pointer points, the
+ * functions in the order of their declaration.
  *
- * <p>Interfaces with a version begin with the four of {@code IVersionedInterface}: two that tell
- * the language and the version, and two destructors, which do nothing here because whoever made it
- * closes it. Interfaces without one end with the destructors.
+ * <p>Interfaces with a version begin with the four of {@code IVersionedInterface}: two that return
+ * the language and the version, and two destructors, which do nothing, because the maker closes the
+ * object. Interfaces without a version end with the destructors.
  */
 public final class NativeInterface implements AutoCloseable {
 
   /** A C++ class that JavaCPP's library has compiled in, and its version; 0: it has none. */
   public record Type(String name, String typeInformation, int major, int minor) {}
 
-  /** One of its functions: the method of a Java object, and what C++ passes to it. */
+  /** A function of the interface: the method of a Java object, and the parameters from C++. */
   public record Function(MethodHandle method, FunctionDescriptor type) {}
 
   private static final String LIBRARY = "jninvinfer";
@@ -43,13 +43,13 @@ public final class NativeInterface implements AutoCloseable {
   private static final int TYPE_INFORMATION = 1;
   private static final int FUNCTIONS = 2;
 
-  /** The object and its functions are valid until it is closed. */
+  /** Owns the object and its functions, until closed. */
   private final Arena arena = Arena.ofShared();
 
   private final MemorySegment info = arena.allocate(INFO);
   private final MemorySegment self = arena.allocate(ADDRESS);
 
-  /** An object whose functions after the inherited ones are these, in C++'s order. */
+  /** Makes an object with these functions after the inherited ones, in C++'s order. */
   public NativeInterface(Type type, Function... functions) {
     info.set(ADDRESS, 0, arena.allocateFrom(type.name()));
     info.set(JAVA_INT, ADDRESS.byteSize(), type.major());
@@ -71,7 +71,10 @@ public final class NativeInterface implements AutoCloseable {
     self.set(ADDRESS, 0, table.asSlice(FUNCTIONS * ADDRESS.byteSize()));
   }
 
-  /** A function that calls a method of {@code target}; C++ passes the object before the rest. */
+  /**
+   * Makes a function that calls a method of {@code target}; C++ passes the object before the other
+   * arguments.
+   */
   public static Function function(
       MethodHandles.Lookup lookup, Object target, String method, FunctionDescriptor type) {
     FunctionDescriptor all = type.insertArgumentLayouts(0, ADDRESS);
@@ -81,7 +84,7 @@ public final class NativeInterface implements AutoCloseable {
           lookup.findVirtual(target.getClass(), method, methodType).bindTo(target);
       return new Function(MethodHandles.dropArguments(handle, 0, MemorySegment.class), all);
     } catch (ReflectiveOperationException e) {
-      throw new IllegalArgumentException(e); // the caller names a method of its own
+      throw new IllegalArgumentException(e); // impossible: callers name methods of their own
     }
   }
 
@@ -97,7 +100,7 @@ public final class NativeInterface implements AutoCloseable {
 
   /**
    * Returns the type information that C++ compares when it casts, as JavaCPP's library does; null
-   * if that library is not loaded, as then nobody casts.
+   * if that library is not loaded, since then no cast happens.
    */
   @SuppressWarnings("restricted")
   private static MemorySegment typeInformation(Type type) {
@@ -121,7 +124,7 @@ public final class NativeInterface implements AutoCloseable {
 
   private void destroy() {}
 
-  /** After nothing in TensorRT refers to it any more. */
+  /** Called when TensorRT does not refer to the object any more. */
   @Override
   public void close() {
     arena.close();

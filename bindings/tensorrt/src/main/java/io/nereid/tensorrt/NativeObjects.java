@@ -19,8 +19,8 @@ import org.bytedeco.tensorrt.nvinfer.INoCopy;
 import org.bytedeco.tensorrt.nvonnxparser.IParserError;
 
 /**
- * Deletes and reads TensorRT's objects. TensorRT 10 has no functions for that, C++ deletes them,
- * and JavaCPP deletes only what its own constructors made.
+ * Deletes and reads TensorRT's objects. TensorRT 10 has no functions for that: C++ code uses
+ * delete, and JavaCPP deletes only objects of its own constructors.
  */
 public final class NativeObjects {
 
@@ -45,7 +45,7 @@ public final class NativeObjects {
     }
   }
 
-  /** Deletes an object whose class has the destructor elsewhere in its virtual table. */
+  /** Deletes an object whose class has the destructor at another place of its virtual table. */
   @SuppressWarnings("restricted")
   public static void delete(Pointer object, int destructor) {
     MemorySegment self = MemorySegment.ofAddress(object.address()).reinterpret(ADDRESS.byteSize());
@@ -55,7 +55,7 @@ public final class NativeObjects {
     } catch (RuntimeException | Error e) {
       throw e;
     } catch (Throwable t) {
-      throw new IllegalStateException(t); // nothing checked can come out of a downcall
+      throw new IllegalStateException(t); // a downcall throws nothing checked
     }
   }
 
@@ -66,14 +66,14 @@ public final class NativeObjects {
     }
   }
 
-  /** The sizes as TensorRT takes them. */
+  /** Converts sizes to TensorRT's type. */
   public static Dims64 dims(List<Long> sizes) {
     Dims64 dims = new Dims64();
     set(dims, sizes.stream().mapToLong(Long::longValue).toArray());
     return dims;
   }
 
-  /** Returns the sizes: none for a scalar, and for what TensorRT does not know. */
+  /** Returns the sizes: none for a scalar or an unknown shape. */
   static long[] sizes(Dims64 dims) {
     long[] sizes = new long[Math.max(0, dims.nbDims())];
     Arrays.setAll(sizes, dims::d);

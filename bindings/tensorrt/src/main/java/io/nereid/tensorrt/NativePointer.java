@@ -3,7 +3,7 @@ package io.nereid.tensorrt;
 import java.lang.foreign.MemorySegment;
 import org.bytedeco.javacpp.Pointer;
 
-/** An address as JavaCPP takes it. It owns nothing and can be pointed elsewhere. */
+/** An address for JavaCPP. It owns nothing and can be changed. */
 final class NativePointer extends Pointer {
 
   NativePointer() {}

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * Something that a process tries once, such as loading a library whose classes cannot be loaded
- * again: whoever asks later gets the same, or the same failure.
+ * An action that a process tries once, such as loading a library whose classes cannot be loaded
+ * again: all later calls get the same result, or the same failure.
  */
 final class OneAttempt<T> {
 

@@ -18,14 +18,17 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The one of TensorRT 10 and 11 that the class path has no classes for. If a directory has
- * JavaCPP's jars for it, this backend is loaded once more, by a class loader that has those jars
- * and otherwise what the class path has. Both then serve side by side in one process. Any thread
- * may call this.
+ * Serves plans of the version of TensorRT, 10 or 11, for which the class path has no classes. If a
+ * directory has JavaCPP's jars for it, this backend is loaded a second time, by a class loader with
+ * those jars in place of the class path's. Both then serve in one process. Any thread may call
+ * this.
  */
 final class OtherMajor {
 
-  /** The directory that has JavaCPP's jars; by default one beside the jar of this backend. */
+  /**
+   * The property with the directory of JavaCPP's jars; by default one beside the jar of this
+   * backend.
+   */
   static final String PROPERTY = "nereid.tensorrt.bindings";
 
   private static final String PATHS_FIRST = "org.bytedeco.javacpp.pathsFirst";
@@ -33,10 +36,10 @@ final class OtherMajor {
   static final TensorRtMajor MAJOR =
       TensorRtMajor.HERE == TensorRtMajor.TEN ? TensorRtMajor.ELEVEN : TensorRtMajor.TEN;
 
-  /** The one of this process; its failure says that there are no jars. */
+  /** The other version in this process; a failure means that there are no jars. */
   private static final OneAttempt<OtherMajor> LOADED = new OneAttempt<>(OtherMajor::load);
 
-  /** The one that serves plans; null: none was given to it yet. */
+  /** The other version, once it serves a plan; null before. */
   private static volatile OtherMajor serving;
 
   private final ClassLoader loader;
@@ -45,7 +48,7 @@ final class OtherMajor {
     this.loader = loader;
   }
 
-  /** The directory that JavaCPP's jars for it are expected in. */
+  /** The directory where JavaCPP's jars for the other version are expected. */
   static Path directory() {
     String written = System.getProperty(PROPERTY, "");
     if (!written.isBlank()) {
@@ -67,11 +70,11 @@ final class OtherMajor {
     try {
       return (Backend) type("TensorRtBackend").getConstructor().newInstance();
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException(e); // the class of this package, which has one
+      throw new IllegalStateException(e); // impossible: the class of this package has the method
     }
   }
 
-  /** Says what is missing of it on this machine; empty: nothing is. */
+  /** The reason why the other version cannot be used on this machine; empty: it can. */
   Optional<?> missing() {
     return (Optional<?>) call("TensorRtLibrary", "missing");
   }
@@ -86,7 +89,7 @@ final class OtherMajor {
     return Class.forName(OtherMajor.class.getPackageName() + "." + name, true, loader);
   }
 
-  /** Calls a static method of this package as the other class loader has it. */
+  /** Calls a static method of this package in the other class loader. */
   private Object call(String type, String name, Object... arguments) {
     try {
       Method method =
@@ -115,8 +118,8 @@ final class OtherMajor {
         throw new NereidException(StatusCode.UNAVAILABLE, "no jars are in " + directory);
       }
       OtherMajor other = new OtherMajor(new JarLoader(jars.toArray(URL[]::new)));
-      // JavaCPP must unpack its native libraries from these jars, also where a directory has
-      // unpacked ones: those are of the classes on the class path. It reads the property once.
+      // JavaCPP must unpack its native libraries from these jars, even if a directory has unpacked
+      // ones, which belong to the classes on the class path. JavaCPP reads the property once.
       LibraryFinder.withProperty(PATHS_FIRST, "false", "org.bytedeco.javacpp.Loader", other.loader);
       return other;
     } catch (IOException | LinkageError e) {
@@ -125,16 +128,16 @@ final class OtherMajor {
     }
   }
 
-  /** The jar, or the directory of classes, that has this backend. */
+  /** The jar, or the directory of classes, of this backend. */
   private static Path home() {
     try {
       return Path.of(OtherMajor.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     } catch (URISyntaxException e) {
-      throw new IllegalStateException(e); // the JDK made it
+      throw new IllegalStateException(e); // impossible: the JDK made the URL
     }
   }
 
-  /** Has this backend and JavaCPP for itself, and everything else from the class path. */
+  /** Loads this backend and JavaCPP itself, and all other classes from the class path. */
   private static final class JarLoader extends URLClassLoader {
 
     static {

@@ -12,15 +12,15 @@ import java.util.function.LongUnaryOperator;
 import org.bytedeco.tensorrt.nvinfer.IOutputAllocator;
 
 /**
- * Gives TensorRT memory for an output whose size is known only while it runs, and is told its
- * shape. Its functions are called on the thread that enqueues, before that returns.
+ * Gives TensorRT memory for an output whose size is known only while it runs, and learns the shape.
+ * TensorRT calls its functions on the enqueueing thread, before enqueue returns.
  */
 final class OutputAllocator implements AutoCloseable {
 
   private static final NativeInterface.Type TYPE =
       new NativeInterface.Type("IOutputAllocator", "_ZTIN8nvinfer15v_1_016IOutputAllocatorE", 1, 0);
 
-  /** {@code Dims64}: a count, and from here on eight sizes. */
+  /** The offset of the eight sizes in {@code Dims64}, behind a count. */
   private static final long SIZES_AT = JAVA_LONG.byteSize();
 
   private static final int MAX_DIMS = 8;
@@ -31,7 +31,7 @@ final class OutputAllocator implements AutoCloseable {
   private long[] shape;
   private RuntimeException failure;
 
-  /** An allocator for one output; {@code grow} gives the address of so many bytes. */
+  /** Makes an allocator for one output; {@code grow} returns the address of so many bytes. */
   OutputAllocator(LongUnaryOperator grow) {
     this.grow = grow;
     MethodHandles.Lookup lookup = MethodHandles.lookup();
@@ -47,7 +47,7 @@ final class OutputAllocator implements AutoCloseable {
                 lookup, this, "notifyShape", FunctionDescriptor.ofVoid(ADDRESS, ADDRESS)));
   }
 
-  /** Returns the object that TensorRT is given; it is valid until this allocator is closed. */
+  /** Returns the object for TensorRT, which is valid until this allocator is closed. */
   IOutputAllocator object() {
     return new IOutputAllocator(object.address());
   }
@@ -57,7 +57,7 @@ final class OutputAllocator implements AutoCloseable {
     failure = null;
   }
 
-  /** The shape that TensorRT told; null: it has not. */
+  /** The shape from TensorRT; null: none so far. */
   long[] shape() {
     return shape;
   }
@@ -67,13 +67,13 @@ final class OutputAllocator implements AutoCloseable {
     return failure;
   }
 
-  /** After TensorRT was told to use another one, or its context is gone. */
+  /** Called after TensorRT was given another allocator, or its context is gone. */
   @Override
   public void close() {
     object.close();
   }
 
-  // ---- Called by TensorRT: nothing may be thrown out of these ----------------------------------
+  // ---- Called by TensorRT: these must not throw -----------------------------------------------
 
   private MemorySegment reallocate(
       MemorySegment name, MemorySegment current, long size, long alignment) {
@@ -84,7 +84,7 @@ final class OutputAllocator implements AutoCloseable {
       MemorySegment name, MemorySegment current, long size, long alignment, MemorySegment stream) {
     try {
       long address = grow.applyAsLong(size);
-      // Devices differ in what they ask for: what counts is where the memory lies.
+      // Requested alignments differ between devices: only the actual address counts.
       if (alignment > 1 && Long.remainderUnsigned(address, alignment) != 0) {
         throw new IllegalStateException(
             "TensorRT asks for a multiple of " + alignment + ", CUDA gave address " + address);

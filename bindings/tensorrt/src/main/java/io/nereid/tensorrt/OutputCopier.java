@@ -9,17 +9,20 @@ import io.nereid.types.StatusCode;
 import java.util.List;
 
 /**
- * Brings what an execution made to where the requests want it: into one tensor of the batch in the
- * runtime's pool, or, where some request wants an output on the GPU, to each request by itself.
+ * Copies an execution's outputs to the requests: into one tensor of the batch in the runtime's
+ * pool, or, if a request wants the output on the GPU, to each request separately.
  */
 record OutputCopier(Bindings bindings, CudaStream stream) {
 
-  /** Puts the copies into the stream; all but those that {@link #copyFromHost} does. */
+  /** Enqueues all copies but those of {@link #copyFromHost}. */
   void copy(Batch batch, long[][] outputShapes) {
     copy(batch, outputShapes, false);
   }
 
-  /** Copies what TensorRT writes into the processor's memory, after everything was executed. */
+  /**
+   * Copies outputs that TensorRT writes into the processor's memory, after the execution has
+   * finished.
+   */
   void copyFromHost(Batch batch, long[][] outputShapes) {
     copy(batch, outputShapes, true);
   }
@@ -48,7 +51,9 @@ record OutputCopier(Bindings bindings, CudaStream stream) {
     }
   }
 
-  /** Each request's rows of an output to where it wants them; all of it where there are no rows. */
+  /**
+   * Copies each request's rows of an output to its place; the whole output if there are no rows.
+   */
   private void copyParts(Batch batch, Binding output, long[] shape) {
     long address = output.address();
     for (int i = 0; i < batch.requestCount(); i++) {
@@ -83,7 +88,7 @@ record OutputCopier(Bindings bindings, CudaStream stream) {
       if (e.code() != StatusCode.INVALID_ARGUMENT) {
         throw e;
       }
-      batch.fail(index, e.code(), e.getMessage()); // there is too little room
+      batch.fail(index, e.code(), e.getMessage()); // the request's room is too small
     }
   }
 
@@ -109,7 +114,7 @@ record OutputCopier(Bindings bindings, CudaStream stream) {
     return output.isServed() && batch.wantsOutput(output.tensor().name());
   }
 
-  /** The shape of an output, which TensorRT tells by now where it was not known. */
+  /** The shape of an output, which TensorRT knows by now. */
   static long[] shape(Binding output, long[] known) {
     if (known != null) {
       return known;

@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Says why a plan cannot be used, and what to do. TensorRT returns nothing but null; its reasons
- * are in what it logs.
+ * Makes the exception for a plan that cannot be used, with advice. TensorRT only returns null; the
+ * reasons are in its log.
  */
 record PlanFailure(String model, Path plan, TensorRtVersion installed, Gpu device) {
 
@@ -23,7 +23,7 @@ record PlanFailure(String model, Path plan, TensorRtVersion installed, Gpu devic
           "expecting library version ([0-9.]+) got (?:version )?([0-9.]*[0-9])"
               + "|Version tag does not match[^;]*");
 
-  /** No TensorRT that is served could read it, for the reason that is given. */
+  /** The failure of a plan that no supported TensorRT can read, for the given reason. */
   static NereidException unusable(String model, Path plan, String why) {
     return unusableWeights(model, plan, why + ": " + buildCommand(TensorRtMajor.HERE, plan));
   }
@@ -36,7 +36,7 @@ record PlanFailure(String model, Path plan, TensorRtVersion installed, Gpu devic
     return major.setting() + "./nereid build model.onnx -o " + plan;
   }
 
-  /** Another version built it, and it brings no code of its own to run it. */
+  /** The failure of a plan that another version built and that has no code to run itself. */
   NereidException otherVersion(TensorRtVersion builtBy) {
     if (builtBy.major() == OtherMajor.MAJOR.number() && OtherMajor.find().isEmpty()) {
       return failure(
@@ -57,7 +57,7 @@ record PlanFailure(String model, Path plan, TensorRtVersion installed, Gpu devic
             .formatted(builtBy, installed));
   }
 
-  /** Makes the failure of reading a plan, from what TensorRT logged meanwhile. */
+  /** The failure of reading a plan, from TensorRT's log. */
   NereidException unreadable(Optional<TensorRtVersion> builtBy, List<String> log) {
     String all = String.join("; ", log);
     Matcher otherDevice = OTHER_DEVICE.matcher(all);
@@ -109,7 +109,9 @@ record PlanFailure(String model, Path plan, TensorRtVersion installed, Gpu devic
             .formatted(capability, device.number(), device.name(), device.computeCapability()));
   }
 
-  /** The one of the two that is not this device's: which comes first depends on the version. */
+  /**
+   * Returns the one of two matches that is not this device's; their order depends on the version.
+   */
   private static String other(Matcher matcher, String own) {
     return matcher.group(1).equals(own) ? matcher.group(2) : matcher.group(1);
   }

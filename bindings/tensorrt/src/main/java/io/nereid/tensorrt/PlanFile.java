@@ -15,10 +15,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * A plan, mapped until this is closed. Its header is read here and nowhere else, as far as NVIDIA's
- * own tools read it: a tag, the number of the format, and the version of TensorRT that built it.
- * The GPU that it is for, and how it was built, stand in no place that is published. No library of
- * NVIDIA's is needed. Any thread may call this.
+ * A plan, mapped until this is closed. Only this class reads a plan's header, as far as NVIDIA's
+ * own tools do: a tag, the number of the format, and the version of TensorRT that built it. The
+ * places of the GPU and of build settings are not published. No library of NVIDIA's is needed. Any
+ * thread may call this.
  */
 final class PlanFile implements AutoCloseable {
 
@@ -50,12 +50,12 @@ final class PlanFile implements AutoCloseable {
     return bytes;
   }
 
-  /** True if bytes begin as plans of TensorRT 8.6 and later do. */
+  /** True if bytes begin as plans of TensorRT 8.6 and later. */
   static boolean isPlan(MemorySegment plan) {
     return plan.byteSize() >= HEADER_BYTES && plan.get(INT, 0) == TAG;
   }
 
-  /** The version that built a plan; empty when its format is not known. */
+  /** The version that built a plan; empty: unknown format. */
   static Optional<TensorRtVersion> version(MemorySegment plan) {
     if (!isPlan(plan) || plan.get(INT, FORMAT_AT) != FORMAT) {
       return Optional.empty();
@@ -68,10 +68,10 @@ final class PlanFile implements AutoCloseable {
   }
 
   /**
-   * The version that built it; empty when its format is not known.
+   * Checks the plan; returns the version that built it; empty: unknown format.
    *
-   * @param movable whether it may be of a version that is not installed
-   * @throws NereidException when no TensorRT that is served can execute it
+   * @param movable whether the plan may be of a version that is not installed
+   * @throws NereidException no supported TensorRT can execute it
    */
   Optional<TensorRtVersion> check(String model, boolean movable) {
     if (!isPlan(bytes)) {
@@ -94,7 +94,7 @@ final class PlanFile implements AutoCloseable {
     return built;
   }
 
-  /** Something that often lies where a plan is expected. */
+  /** Guesses the kind of a file that is no plan, for the message. */
   private String guess() {
     long metadata = bytes.byteSize() < Integer.BYTES ? 0 : bytes.get(INT, 0);
     long plan = Integer.BYTES + metadata;
@@ -106,14 +106,14 @@ final class PlanFile implements AutoCloseable {
     return "an ONNX file, a file that is cut off?";
   }
 
-  /** The version that built a model's plan, as {@link #check} tells. */
+  /** Does {@link #check} for a model's plan. */
   static Optional<TensorRtVersion> builtBy(String model, TensorRtOptions options) {
     try (PlanFile file = new PlanFile(options.plan())) {
       return file.check(model, options.versionCompatible());
     }
   }
 
-  /** The same in words, with what to do where it cannot run. */
+  /** Describes a model's plan in words, with advice if it cannot run. */
   static String inspect(String model, TensorRtOptions options) {
     Path plan = options.plan();
     Optional<TensorRtVersion> built = builtBy(model, options);

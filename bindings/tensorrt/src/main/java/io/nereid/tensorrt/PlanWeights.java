@@ -9,8 +9,8 @@ import java.util.Optional;
  * The file beside a plan whose weights its engine gets when it is loaded.
  *
  * @param file where it is
- * @param wanted whether a plan that cannot take them is a failure: an ONNX file may also lie there
- *     as what the plan was built from
+ * @param wanted whether a plan that cannot take them is a failure; an ONNX file may also be just
+ *     the plan's source
  */
 record PlanWeights(Path file, boolean wanted) {
 
@@ -21,11 +21,11 @@ record PlanWeights(Path file, boolean wanted) {
   private static final String ONNX = ".onnx";
 
   /**
-   * The one of a plan; empty: it keeps its weights.
+   * Finds the weights of a plan; empty: it keeps its own.
    *
    * @param written the name of a file in the plan's directory, or {@value #NONE}; empty: the file
-   *     that has the plan's name but for its ending
-   * @throws IllegalArgumentException when the name is none of such a file
+   *     with the plan's name and another ending
+   * @throws IllegalArgumentException the name is not that of such a file
    */
   static Optional<PlanWeights> of(Path plan, String written) {
     if (written.equals(NONE)) {

@@ -12,7 +12,7 @@ import java.util.Set;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.tensorrt.global.nvinfer;
 
-/** Libraries of plugins that an operator names. They are loaded once and stay. */
+/** Libraries of plugins that an operator names. Each is loaded once and stays loaded. */
 public final class Plugins {
 
   @GuardedBy("Plugins.class")
@@ -21,8 +21,8 @@ public final class Plugins {
   private Plugins() {}
 
   /**
-   * Loads those that were not loaded before; TensorRT finds what they register. Only after it was
-   * given a logger.
+   * Loads libraries that are not loaded yet; TensorRT finds the plugins that they register. Called
+   * only after TensorRT has a logger.
    */
   public static synchronized void load(List<Path> libraries, String namedBy) {
     for (Path library : libraries) {
@@ -35,11 +35,11 @@ public final class Plugins {
             "there is no library of plugins at " + library + ", which " + namedBy + " names");
       }
       List<String> log = new ArrayList<>();
-      // In the process's registry, not a runtime's, which would go with the runtime.
+      // Registered in the process's registry, not in a runtime's, which ends with the runtime.
       Pointer handle =
           TensorRtLog.errorsOf(
               log, () -> nvinfer.getPluginRegistry().loadLibrary(library.toString()));
-      // Plugins of the older kind register themselves when their library is opened.
+      // Older plugins register themselves when their library is opened.
       if ((handle == null || handle.isNull()) && !LibraryFinder.isOpened(library)) {
         throw new NereidException(
             StatusCode.FAILED_PRECONDITION,

@@ -21,7 +21,7 @@ final class ProfileSelector {
   private final List<EngineTensor> inputs;
   private final List<EngineProfile> profiles;
 
-  /** A selector among the profiles that the configuration names, or all where it names none. */
+  /** Makes a selector among the profiles that the configuration names, or among all. */
   ProfileSelector(String model, EngineDescription engine, List<String> named) {
     this.model = model;
     this.engine = engine;
@@ -58,7 +58,7 @@ final class ProfileSelector {
   }
 
   /**
-   * The profile for shapes.
+   * Chooses the profile for shapes.
    *
    * @param shapes of the engine's inputs in its order
    * @param values of those inputs that shapes are computed from; null for the others
@@ -79,9 +79,7 @@ final class ProfileSelector {
     return best;
   }
 
-  /**
-   * Returns how far the shapes are from the profile's optimum; -1: the profile does not allow them.
-   */
+  /** Returns the distance of the shapes from the profile's optimum; -1: not allowed. */
   private long distance(EngineProfile profile, long[][] shapes, long[][] values) {
     long distance = 0;
     for (int i = 0; i < shapes.length; i++) {

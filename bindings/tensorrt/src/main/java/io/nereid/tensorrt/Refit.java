@@ -18,9 +18,9 @@ import org.bytedeco.tensorrt.nvinfer.Weights;
 import org.bytedeco.tensorrt.nvonnxparser.IParserRefitter;
 
 /**
- * Gives an engine the weights of the file beside its plan, before it has contexts. All weights that
- * the plan lets be changed must be in the file: a mixture of old and new ones is no model. Runs on
- * the thread that loads the plan.
+ * Gives an engine the weights of the file beside its plan, before it has contexts. The file must
+ * contain all weights that can be changed in the plan, since a mixture of old and new ones is no
+ * model. Runs on the thread that loads the plan.
  */
 record Refit(String model, TensorRtOptions options, ICudaEngine engine) {
 
@@ -29,7 +29,7 @@ record Refit(String model, TensorRtOptions options, ICudaEngine engine) {
 
   private static final int SHOWN_NAMES = 3;
 
-  /** Does it, where there is such a file; throws when the plan and the file do not fit. */
+  /** Refits the engine if there is such a file; throws if the plan and the file do not fit. */
   void apply() {
     boolean isRefittable = engine.isRefittable();
     if (options.weights().isEmpty()) {
@@ -75,7 +75,7 @@ record Refit(String model, TensorRtOptions options, ICudaEngine engine) {
         () -> nvinfer.createInferRefitter(engine, TensorRtLog.instance()), "a refitter");
   }
 
-  /** Refuses a plan that was stripped of its weights: nothing gives them back. */
+  /** Refuses a plan that was stripped of its weights: no file supplies them. */
   private void requireOwnWeights() {
     long missing = TensorRtMajor.strippedBytes(engine);
     String what = missing + " bytes of weights";
@@ -167,7 +167,7 @@ record Refit(String model, TensorRtOptions options, ICudaEngine engine) {
 
   // ---- Both ------------------------------------------------------------------------------------
 
-  /** While the weights are where the refitter was told. */
+  /** Completes the refit, while the weights are still in memory. */
   private void finish(PlanWeights weights, IRefitter refitter) {
     List<String> missing = names(refitter, true);
     if (!missing.isEmpty()) {
@@ -177,7 +177,7 @@ record Refit(String model, TensorRtOptions options, ICudaEngine engine) {
         refitter::refitCudaEngine, "give the engine the weights of " + weights.file());
   }
 
-  /** The names of weights that can be changed, or of those of them that are missing. */
+  /** The names of weights that can be changed; {@code missing}: only those still missing. */
   private static List<String> names(IRefitter refitter, boolean missing) {
     int count = count(refitter, missing, 0, new PointerPointer<>());
     PointerPointer<BytePointer> names = new PointerPointer<>(Math.max(1, count));

@@ -26,15 +26,15 @@ import tools.jackson.core.json.JsonFactory;
 /**
  * A file of weights in the format of safetensors: the size of a header, the header in JSON, and the
  * bytes of the tensors one after another. A file that leaves bytes out, or has a tensor of another
- * size than its shape, is refused as a whole. The file is read and not mapped, as memory of a file
- * that someone cuts meanwhile ends the process. One thread uses it; the tensors that were read are
- * in its memory until it is closed.
+ * size than its shape, is refused as a whole. The file is read and not mapped, since truncating a
+ * mapped file would end the process. One thread uses it; the tensors that were read are in its
+ * memory until it is closed.
  */
 final class SafeTensors implements AutoCloseable {
 
   private static final long MAX_HEADER_BYTES = 100_000_000;
 
-  /** A buffer of Java ends at 2 GiB. */
+  /** The bytes of one read, as a buffer of Java is limited to 2 GiB. */
   private static final long CHUNK_BYTES = 1L << 30;
 
   private static final int MAX_DEPTH = 8;
@@ -55,7 +55,7 @@ final class SafeTensors implements AutoCloseable {
   private static final ValueLayout.OfLong LONG =
       ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-  /** The format's types: the bytes of an element, and TensorRT's type; null: it has none. */
+  /** The format's types, with the bytes of an element and TensorRT's type; null: none. */
   enum Type {
     F64(8, null),
     F32(4, EngineType.FLOAT),
@@ -86,7 +86,7 @@ final class SafeTensors implements AutoCloseable {
     }
   }
 
-  /** A tensor of the file, whose bytes begin and end that far behind the header. */
+  /** A tensor of the file; begin and end of its bytes count from the header's end. */
   record Stored(String name, Type type, List<Long> shape, long begin, long end) {
 
     long count() {
@@ -104,7 +104,7 @@ final class SafeTensors implements AutoCloseable {
   /**
    * Opens a file and reads its header.
    *
-   * @throws NereidException {@link StatusCode#INVALID_ARGUMENT} when it is no such file
+   * @throws NereidException {@link StatusCode#INVALID_ARGUMENT} it is no such file
    */
   SafeTensors(Path file) {
     this.file = file;
@@ -148,7 +148,7 @@ final class SafeTensors implements AutoCloseable {
     }
   }
 
-  /** Returns where the tensors begin. */
+  /** Reads the header; returns the offset of the tensors. */
   private long readHeader() {
     if (fileBytes < Long.BYTES) {
       throw wrong("the size of a header in 8 bytes", fileBytes + " bytes");

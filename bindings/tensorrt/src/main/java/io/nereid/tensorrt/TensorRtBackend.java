@@ -25,10 +25,10 @@ public final class TensorRtBackend implements Backend {
   /** All instances that are open, for statistics. */
   private static final Map<TensorRtInstance, Served> OPEN = new ConcurrentHashMap<>();
 
-  /** The engines that were loaded to be described, until the load that asked has ended. */
+  /** The engines that were loaded for {@link #describe}, until that load has ended. */
   private final Map<Served, Engines.Use> described = new ConcurrentHashMap<>();
 
-  /** For {@link java.util.ServiceLoader}; nothing is loaded here. */
+  /** Called by {@link java.util.ServiceLoader}; loads no library. */
   public TensorRtBackend() {}
 
   /** CUDA graphs of all instances of a version of a model that are open. */
@@ -39,7 +39,7 @@ public final class TensorRtBackend implements Backend {
         .orElse(here);
   }
 
-  /** The counts of this class loader alone, in a type that the other one has, too. */
+  /** The counts in this class loader alone, in a type that both class loaders share. */
   static long[] graphCounts(String model, long version) {
     GraphStatistics here = statistics(model, version);
     return new long[] {here.graphs(), here.hits(), here.misses()};
@@ -54,8 +54,8 @@ public final class TensorRtBackend implements Backend {
   }
 
   /**
-   * The backend for the TensorRT that built the model's plan, where this process has both. A plan
-   * that is version-compatible goes to the one that is installed.
+   * The backend of the TensorRT version that built the model's plan, if this process has both. A
+   * version-compatible plan goes to the installed one.
    */
   @Override
   public Backend forModel(ModelSpec spec) {

@@ -23,16 +23,16 @@ import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.SizeTPointer;
 
 /**
- * Executes batches of one model on one device, one at a time: a stream with its own contexts and
- * memory behind an engine that instances share. While one waits for its batch, the device copies
- * and computes for another.
+ * Executes batches of one model on one device, one at a time. An instance has its own stream,
+ * contexts and memory; the engine is shared. While one instance waits for its batch, the device
+ * works for another.
  */
 final class TensorRtInstance implements BackendInstance {
 
   private final Engines.Use use;
   private final TensorRtOptions options;
   private final Consumer<TensorRtInstance> closed;
-  private final boolean gathered; // the batch has inputs, as well as each request
+  private final boolean gathered; // the batch has common inputs, besides those of each request
   private final ProfileSelector selector;
   private final List<BackendShape> shapes = new ArrayList<>(); // by engine input
   private final Map<Integer, BoundContext> contexts = new HashMap<>(); // by profile
@@ -45,16 +45,16 @@ final class TensorRtInstance implements BackendInstance {
   private final OutputCopier outputs;
   private final DeviceStates states;
 
-  /** The figures of {@link #graphs} and of the memory, for other threads. */
+  /** Copies of the figures of {@link #graphs} and of the memory, for other threads. */
   private volatile int graphCount;
 
   private volatile long deviceBytes;
 
   /**
-   * An instance with all the memory that its profiles can ask for.
+   * Makes an instance with all the memory that its profiles can need.
    *
-   * @param use belongs to it from here on, also when this throws
-   * @param closed is told when it is closed
+   * @param use belongs to the instance from then on, even when this throws
+   * @param closed is called when the instance is closed
    */
   TensorRtInstance(
       ModelContext model,
@@ -124,7 +124,9 @@ final class TensorRtInstance implements BackendInstance {
     return new BoundContext(use.engine(), profile, activations, bindings, stream);
   }
 
-  /** Takes the memory that the largest shapes of a profile need, so that later nothing moves. */
+  /**
+   * Takes the memory that the largest shapes of a profile need, so that memory does not move later.
+   */
   private void reserve(BoundContext context, EngineProfile profile, ModelSpec spec) {
     long[][] largest = new long[bindings.inputs().size()][];
     for (int i = 0; i < largest.length; i++) {
@@ -190,7 +192,7 @@ final class TensorRtInstance implements BackendInstance {
       graphs.captureIfNew(key);
     } finally {
       if (!finished) {
-        stream.settle(); // what it reads and writes goes back to the pool when this returns
+        stream.settle(); // its memory returns to the pool when this method returns
       }
       states.giveUp();
       graphCount = graphs.count();
@@ -198,7 +200,7 @@ final class TensorRtInstance implements BackendInstance {
     }
   }
 
-  /** True if its device had a fault, after which no call succeeds in this process. */
+  /** True if the device had a fault, after which no call succeeds in this process. */
   boolean isBroken() {
     try (SizeTPointer free = new SizeTPointer(1);
         SizeTPointer total = new SizeTPointer(1)) {
@@ -233,7 +235,7 @@ final class TensorRtInstance implements BackendInstance {
     return sizes;
   }
 
-  /** Inputs from which shapes are computed: models with them take one request at a time. */
+  /** Reads inputs from which shapes are computed; models with them take one request at a time. */
   private long[][] readShapeInputs(Batch batch, long[][] sizes) {
     long[][] values = new long[sizes.length][];
     for (int i = 0; i < sizes.length; i++) {
@@ -253,7 +255,7 @@ final class TensorRtInstance implements BackendInstance {
     return values;
   }
 
-  /** Brings a request's input to where TensorRT and this read it. */
+  /** Copies a request's input into memory that TensorRT and this class read. */
   private void fetch(BatchRequest request, Binding input, MemorySegment host) {
     String name = input.tensor().name();
     Optional<DeviceMemory> onDevice = request.deviceInput(name);
@@ -268,7 +270,7 @@ final class TensorRtInstance implements BackendInstance {
   private void copyInputs(Batch batch, long[][] sizes) {
     for (int i = 0; i < sizes.length; i++) {
       Binding input = bindings.inputs().get(i);
-      if (!input.tensor().onHost() && !states.brings(input)) { // those are read already
+      if (!input.tensor().onHost() && !states.brings(input)) { // the others are read already
         copyInput(batch, input, input.byteSize(sizes[i]));
       }
     }
@@ -312,7 +314,7 @@ final class TensorRtInstance implements BackendInstance {
     return false;
   }
 
-  /** One request's input, from where it lies; returns its size in bytes. */
+  /** Copies one request's input straight from its memory; returns its size in bytes. */
   private long copyPart(BatchRequest request, Binding input, long offset) {
     String name = input.tensor().name();
     Optional<DeviceMemory> onDevice = request.deviceInput(name);
@@ -326,11 +328,11 @@ final class TensorRtInstance implements BackendInstance {
     return part.byteSize();
   }
 
-  // ---- What it tells, and its end --------------------------------------------------------------
+  // ---- Figures, and the end --------------------------------------------------------------------
 
   @Override
   public MemoryUsage memoryUsage() {
-    // Instances are added up, and the engine's weights are there once.
+    // Only one instance reports the shared engine's weights, since instances are added up.
     long weights = use.isTeller() ? use.engine().weightBytes() : 0;
     return new MemoryUsage(weights, deviceBytes, 0);
   }
@@ -344,7 +346,7 @@ final class TensorRtInstance implements BackendInstance {
     closed.accept(this);
     cudart.cudaSetDevice(use.engine().device().number());
     stream.settle();
-    // Whatever fails of this, the rest is closed.
+    // Closes everything, even if one step fails.
     try (Undo all = new Undo()) {
       all.add(use);
       all.add(stream);

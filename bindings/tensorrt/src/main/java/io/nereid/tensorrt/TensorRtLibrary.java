@@ -48,10 +48,10 @@ public final class TensorRtLibrary {
   }
 
   /**
-   * Loads it, once per process.
+   * Loads TensorRT, once per process.
    *
-   * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message says in one line what is
-   *     missing: what {@link CudaRuntime#load} needs, or TensorRT itself
+   * @throws NereidException {@link StatusCode#UNAVAILABLE}, whose message names the missing part in
+   *     one line: a need of {@link CudaRuntime#load}, or TensorRT itself
    */
   public static TensorRtLibrary load() {
     return LOADED.get();
@@ -62,17 +62,17 @@ public final class TensorRtLibrary {
     return LOADED.failure();
   }
 
-  /** The CUDA that it runs on. */
+  /** The CUDA that TensorRT runs on. */
   public CudaRuntime cuda() {
     return cuda;
   }
 
-  /** Returns the version that TensorRT's library tells. */
+  /** Returns the version of TensorRT's library. */
   public TensorRtVersion version() {
     return version;
   }
 
-  /** Tells people where the library was found. */
+  /** The place of the library, for people. */
   public String location() {
     return location;
   }
@@ -83,7 +83,7 @@ public final class TensorRtLibrary {
     initialize(nvinfer_plugin.class, PLUGINS);
   }
 
-  /** Makes TensorRT's own plugins known to all engines, once. */
+  /** Registers TensorRT's own plugins for all engines, once. */
   synchronized void registerPlugins() {
     if (pluginsRegistered) {
       return;
@@ -122,9 +122,8 @@ public final class TensorRtLibrary {
   /**
    * JavaCPP's class for TensorRT initialises those for cuBLAS, cuDNN and NVRTC, each of which loads
    * its library and fails where there is none. TensorRT needs none of them, and neither does the
-   * JNI library. So they are initialised here while JavaCPP does not load: then it finds them done.
-   * An application that uses one of them for itself has initialised it before, which stays as it
-   * is.
+   * JNI library. So this initialises them while JavaCPP's loading is turned off. If an application
+   * uses one of them, it has initialised that before, which is not changed.
    */
   private static void skipUnneeded() {
     for (Class<?> unneeded : List.of(cublas.class, cudnn.class, nvrtc.class)) {

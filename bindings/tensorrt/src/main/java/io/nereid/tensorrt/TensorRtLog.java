@@ -13,14 +13,14 @@ import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.ILogger.Severity;
 
 /**
- * Hands TensorRT's messages to Java's log {@code io.nereid.tensorrt}. TensorRT says why something
- * failed only here, on the thread that called it: {@link #errorsOf} collects that.
+ * Hands TensorRT's messages to Java's log {@code io.nereid.tensorrt}. TensorRT reports the reason
+ * of a failure only through its log, on the calling thread: {@link #errorsOf} collects it.
  */
 final class TensorRtLog {
 
   static final Logger LOGGER = System.getLogger("io.nereid.tensorrt");
 
-  /** Enough for any message of ours; TensorRT can repeat itself for each layer. */
+  /** The most lines in a message, since TensorRT may repeat an error for each layer. */
   private static final int MAX_LINES = 8;
 
   private static final ThreadLocal<List<String>> ERRORS = new ThreadLocal<>();
@@ -31,7 +31,7 @@ final class TensorRtLog {
     private static final ILogger LOG = LoggerObject.of(TensorRtLog::log);
   }
 
-  /** The log; only after TensorRT was loaded. */
+  /** The log; called only after TensorRT was loaded. */
   static ILogger instance() {
     return Holder.LOG;
   }
@@ -39,7 +39,7 @@ final class TensorRtLog {
   /**
    * Runs something that calls TensorRT.
    *
-   * @param errors what TensorRT logs as an error on this thread meanwhile is added here
+   * @param errors gets the errors that TensorRT logs on this thread meanwhile
    */
   static <T> T errorsOf(List<String> errors, Supplier<T> call) {
     List<String> outer = ERRORS.get();
@@ -51,7 +51,7 @@ final class TensorRtLog {
     }
   }
 
-  /** Throws unless a call of TensorRT tells that it succeeded. */
+  /** Throws unless a call of TensorRT succeeds. */
   static void require(BooleanSupplier call, String what) {
     List<String> log = new ArrayList<>();
     if (!errorsOf(log, call::getAsBoolean)) {
@@ -59,7 +59,7 @@ final class TensorRtLog {
     }
   }
 
-  /** Returns the object that TensorRT makes; it hands out null when it cannot. */
+  /** Returns the object that TensorRT makes; throws if that is null. */
   static <T extends Pointer> T made(Supplier<T> making, String what) {
     List<String> log = new ArrayList<>();
     T made = errorsOf(log, making);
@@ -69,7 +69,7 @@ final class TensorRtLog {
     return made;
   }
 
-  /** A failure of TensorRT's, with its reasons. */
+  /** The exception for a failure of TensorRT, with its reasons. */
   static NereidException failure(String what, List<String> log) {
     String all = log.isEmpty() ? "it did not say why" : String.join("; ", log);
     return new NereidException(
@@ -77,7 +77,7 @@ final class TensorRtLog {
         "TensorRT cannot " + what + ": " + all);
   }
 
-  /** True if what TensorRT logged says that memory of the device ran out. */
+  /** True if TensorRT's log shows that the device's memory ran out. */
   static boolean isOutOfMemory(String log) {
     return log.contains("OutOfMemory")
         || log.contains("Requested amount of GPU memory")

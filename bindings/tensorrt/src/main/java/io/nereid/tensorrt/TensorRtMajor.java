@@ -17,18 +17,18 @@ import org.bytedeco.tensorrt.nvinfer.ICudaEngine;
 import org.bytedeco.tensorrt.nvinfer.IOptimizationProfile;
 
 /**
- * Knows what differs between TensorRT 10 and 11: the names of libraries, the CUDA under them, and a
- * few functions, which are looked up by name. Everything else that is called has the same signature
- * in JavaCPP's classes for both, so the same compiled code runs with either. A class loader has the
- * classes of one of them: {@link #HERE}. Any thread may call this.
+ * The differences between TensorRT 10 and 11: names of libraries, the version of CUDA, and a few
+ * functions, which are looked up by name. All other functions have the same signature in JavaCPP's
+ * classes for both, so the same compiled code runs with either. A class loader has the classes of
+ * one version: {@link #HERE}. Any thread may call this.
  */
 public enum TensorRtMajor {
-  /** With CUDA 12. */
+  /** TensorRT 10, with CUDA 12. */
   TEN(10, 12, new TensorRtVersion(10, 6, 0)),
-  /** With CUDA 13; all its networks are strongly typed. */
+  /** TensorRT 11, with CUDA 13; all its networks are strongly typed. */
   ELEVEN(11, 13, new TensorRtVersion(11, 2, 0));
 
-  /** The one that JavaCPP's classes in this class loader are for. */
+  /** The version of JavaCPP's classes in this class loader. */
   public static final TensorRtMajor HERE = has("setShapeValues") ? TEN : ELEVEN;
 
   private static final int STRIPPED_WEIGHTS = 1;
@@ -43,7 +43,7 @@ public enum TensorRtMajor {
     this.oldest = oldest;
   }
 
-  /** The one of a version; empty: it is not served. */
+  /** The major version of a version; empty: not supported. */
   static Optional<TensorRtMajor> of(TensorRtVersion version) {
     return Arrays.stream(values()).filter(one -> one.number == version.major()).findFirst();
   }
@@ -57,12 +57,12 @@ public enum TensorRtMajor {
     return number;
   }
 
-  /** The setting, before a command, that has it use this version. */
+  /** The setting in front of a command that makes it use this version. */
   String setting() {
     return this == TEN ? "" : "NEREID_TENSORRT=" + number + " ";
   }
 
-  /** The file of one of TensorRT's libraries, such as {@code nvinfer}. */
+  /** The file name of one of TensorRT's libraries, such as {@code nvinfer}. */
   public String library(String name) {
     return "lib" + name + ".so." + number;
   }
@@ -81,12 +81,14 @@ public enum TensorRtMajor {
     return places;
   }
 
-  /** The oldest driver that runs libraries of this CUDA, as CUDA counts (minor compatibility). */
+  /**
+   * The oldest driver that runs libraries of this CUDA, in CUDA's numbering (minor compatibility).
+   */
   int oldestDriver() {
     return cuda * 1000;
   }
 
-  /** The version that JavaCPP's library was compiled with: one that is older may lack functions. */
+  /** The version that JavaCPP's library was compiled with; older ones may lack functions. */
   TensorRtVersion oldest() {
     return oldest;
   }
@@ -100,13 +102,13 @@ public enum TensorRtMajor {
 
   /**
    * The place in the virtual table of ONNX parsers of the destructor that frees the object, too. It
-   * follows the plain one, which eight functions precede in 10 and six in 11.
+   * follows the plain destructor, before which there are eight functions in 10 and six in 11.
    */
   public int parserDestructor() {
     return this == TEN ? 9 : 7;
   }
 
-  /** True if every network has the types that it is written with: no precision is chosen. */
+  /** True if every network is strongly typed, so that no precision is chosen. */
   public boolean isAlwaysStronglyTyped() {
     return this == ELEVEN;
   }
@@ -129,8 +131,8 @@ public enum TensorRtMajor {
   }
 
   /**
-   * The values that a profile has for an input from which shapes are computed; empty: none. Version
-   * 10 tells them as 32-bit numbers, also where the tensor is of INT64.
+   * A profile's values for an input from which shapes are computed; empty: none. Version 10 returns
+   * 32-bit numbers, even if the tensor is of INT64.
    */
   public static long[] shapeValues(
       ICudaEngine engine, String input, int profile, OptProfileSelector which, int count) {
@@ -150,7 +152,7 @@ public enum TensorRtMajor {
     return copy;
   }
 
-  /** Bytes of the weights that a plan was stripped of; -1: none, or this version does not tell. */
+  /** The bytes of weights that were stripped from a plan; -1: none, or unknown in this version. */
   static long strippedBytes(ICudaEngine engine) {
     MethodType type = MethodType.methodType(long.class, int.class);
     return HERE == TEN ? -1 : (long) call("getEngineStat", type, engine, STRIPPED_WEIGHTS);
@@ -167,7 +169,7 @@ public enum TensorRtMajor {
         .anyMatch(one -> one.getName().equals(method));
   }
 
-  /** Calls a method that JavaCPP's classes for one of the two have with another type or name. */
+  /** Calls a method whose type or name differs between JavaCPP's classes for the two versions. */
   private static Object call(String name, MethodType type, Object object, Object... arguments) {
     try {
       return MethodHandles.publicLookup()

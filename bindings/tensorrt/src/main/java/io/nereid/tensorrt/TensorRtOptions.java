@@ -13,10 +13,10 @@ import java.util.Optional;
  *
  * @param plan the file
  * @param graphs whether CUDA graphs are captured
- * @param graphLimit the most graphs of an instance; more shapes run without
+ * @param graphLimit the most graphs of an instance; further shapes run without one
  * @param batchesInFlight how many batches of an instance are on the device at once
- * @param copyThresholdBytes from how many bytes on the inputs of a request are copied by themselves
- * @param spinUs how long a thread looks again and again for the end of a batch before it sleeps
+ * @param copyThresholdBytes the bytes from which on a request's inputs are copied separately
+ * @param spinUs how long a thread spins for the end of a batch before it sleeps
  * @param priority of its streams
  * @param versionCompatible whether the plan may be of another version and bring code to run it
  * @param weightStreaming whether weights may stay in the processor's memory
@@ -38,7 +38,7 @@ record TensorRtOptions(
     Optional<PlanWeights> weights,
     List<Path> plugins) {
 
-  /** The priority of streams, in Triton's words but for {@code PRIORITY_} before them. */
+  /** The priority of streams, in Triton's words without {@code PRIORITY_}. */
   enum Priority {
     MIN,
     DEFAULT,
@@ -47,7 +47,10 @@ record TensorRtOptions(
 
   static final String MODEL_PATH = "model_path";
 
-  /** Libraries for all models, separated by colons; the property wins over the variable. */
+  /**
+   * The property with plugin libraries for all models, separated by colons; it wins over the
+   * variable.
+   */
   static final String PLUGINS_PROPERTY = "nereid.tensorrt.plugins";
 
   static final String PLUGINS_VARIABLE = "NEREID_TENSORRT_PLUGINS";

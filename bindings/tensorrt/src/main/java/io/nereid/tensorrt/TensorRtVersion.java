@@ -6,7 +6,7 @@ import java.util.Arrays;
 public record TensorRtVersion(int major, int minor, int patch)
     implements Comparable<TensorRtVersion> {
 
-  /** The version behind the number that TensorRT 10 and later use for it. */
+  /** The version for TensorRT's own number, as of TensorRT 10. */
   static TensorRtVersion ofNumber(int number) {
     return new TensorRtVersion(number / 10_000, number / 100 % 100, number % 100);
   }

@@ -3,7 +3,10 @@ package io.nereid.tensorrt;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Closes what was made, the last first, unless that is forgotten; all of it, whatever fails. */
+/**
+ * Closes objects in reverse order, unless they are forgotten; a failure does not keep the others
+ * open.
+ */
 final class Undo implements AutoCloseable {
 
   private final Deque<AutoCloseable> made = new ArrayDeque<>();
@@ -13,7 +16,7 @@ final class Undo implements AutoCloseable {
     return resource;
   }
 
-  /** All was made: it belongs to someone else now. */
+  /** Forgets the objects, which other code owns now. */
   void forget() {
     made.clear();
   }

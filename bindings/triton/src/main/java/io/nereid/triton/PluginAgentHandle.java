@@ -6,7 +6,7 @@ import io.nereid.internal.model.PluginRuntime;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** An {@code nrt_agent}: a repository agent, a plug-in that is told what happens to models. */
+/** An {@code nrt_agent}: a repository agent, a plug-in that is called at steps of models' lives. */
 final class PluginAgentHandle {
 
   private final long address;
@@ -15,7 +15,7 @@ final class PluginAgentHandle {
     this.address = address;
   }
 
-  /** Loads an agent's library, and lets it begin. */
+  /** Loads an agent's library, and initialises the agent. */
   static PluginAgentHandle open(String name, String library) {
     return new PluginAgentHandle(
         NativeCalls.make((arena, out, error) ->
@@ -27,7 +27,7 @@ final class PluginAgentHandle {
                     error)));
   }
 
-  /** Lets it end, and unloads its library; its models are closed. */
+  /** Finalises the agent, whose models are closed, and unloads its library. */
   void close() {
     NativeCalls.run(() -> {
       PluginLibrary.Functions.AGENT_CLOSE.invokeExact(address);
@@ -66,7 +66,7 @@ final class PluginAgentHandle {
   }
 
   /**
-   * Lets it know of a model.
+   * Opens a model with the agent.
    *
    * @param config the model's configuration, in JSON
    * @param location the model's directory

@@ -18,7 +18,7 @@ import java.util.Map;
 /** An {@code nrt_backend}: a backend that is a plug-in. Its owner closes it after its models. */
 final class PluginBackendHandle {
 
-  /** Triton's plug-ins number the kinds in this order. */
+  /** The kinds, in the order of Triton's numbers. */
   private static final Kind[] KINDS = {Kind.AUTO, Kind.CPU, Kind.GPU, Kind.MODEL};
 
   private static final int MOST_GROUPS = 8;
@@ -36,9 +36,9 @@ final class PluginBackendHandle {
   }
 
   /**
-   * Loads a backend's library, and lets it begin.
+   * Loads a backend's library, and initialises the backend.
    *
-   * @param directory the backend's own
+   * @param directory the backend's directory
    * @param config its settings
    */
   static PluginBackendHandle open(
@@ -65,7 +65,7 @@ final class PluginBackendHandle {
     return table;
   }
 
-  /** The groups that it prefers for models whose configurations leave them open. */
+  /** The instance groups that the backend prefers for models without configured ones. */
   List<PluginConfig.Preferred> preferredGroups() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = arena.allocate(JAVA_LONG, INFO_LONGS);
@@ -83,7 +83,7 @@ final class PluginBackendHandle {
     }
   }
 
-  /** Lets it end, and unloads its library. */
+  /** Finalises the backend, and unloads its library. */
   void close() {
     NativeCalls.run(() -> {
       PluginLibrary.Functions.BACKEND_CLOSE.invokeExact(address, PATIENCE_NS);

@@ -18,7 +18,7 @@ final class PluginCacheHandle {
   }
 
   /**
-   * Loads a cache's library, and lets a runtime keep its responses there.
+   * Loads a cache's library, and makes it a runtime's response cache.
    *
    * @param config its settings, in JSON
    */
@@ -46,7 +46,7 @@ final class PluginCacheHandle {
     }
   }
 
-  /** Lets it end; its runtime is gone. */
+  /** Finalises the cache, after its runtime was released. */
   void close() {
     NativeCalls.run(() -> {
       PluginLibrary.Functions.CACHE_CLOSE.invokeExact(address);

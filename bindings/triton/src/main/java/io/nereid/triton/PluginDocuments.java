@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The documents about the server and its models that plug-ins get to read: those that the endpoints
- * of HTTP answer.
+ * Writes documents about the server and its models for plug-ins, the same as those of the HTTP
+ * endpoints.
  */
 final class PluginDocuments {
 
-  /** The extensions that the runtime has beyond the protocol itself, by the protocol's names. */
+  /** The runtime's extensions of the protocol, by the protocol's names. */
   private static final List<String> EXTENSIONS =
       List.of(
           "model_configuration",
@@ -35,11 +35,11 @@ final class PluginDocuments {
   }
 
   /**
-   * A document.
+   * Writes a document.
    *
    * @param kind {@code NRT_SERVER_METADATA} and so on
-   * @param name of which model; empty: of all, where a document can be that
-   * @param version -1: the one that a client gets who names none, and of statistics all
+   * @param name the model; empty: all models, for documents that allow it
+   * @param version -1: the one that requests without a version get; for statistics, all
    */
   String document(int kind, String name, long version) {
     return switch (kind) {
@@ -55,7 +55,7 @@ final class PluginDocuments {
     };
   }
 
-  /** The model with this name that takes requests, of any version where that is below 0. */
+  /** The model of this name that takes requests; a version below 0: any. */
   ModelEntry ready(String name, long version) {
     return version < 0 ? owner.models().ready(name) : owner.models().ready(name, version);
   }

@@ -17,25 +17,25 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Answers the questions that Triton's plug-ins ask of the server, on the threads of the plug-ins. A
- * plug-in is told of each exception that a method throws.
+ * Implements the server's functions for Triton's plug-ins, on the plug-ins' threads. Exceptions of
+ * its methods become errors for the plug-in.
  */
 final class PluginHost {
 
   private static final System.Logger LOGGER = System.getLogger("io.nereid.plugin");
 
-  /** Settings of a load: a configuration, and files by this prefix. */
+  /** The name of a load's setting with the configuration; files have the prefix below. */
   private static final String CONFIG = "config";
 
   private static final String FILE_PREFIX = "file:";
 
-  /** A model that a plug-in uses, and the number that the plug-in gives it back by. */
+  /** A model that a plug-in uses, and the number by which the plug-in releases it. */
   record Found(LoadedModel model, long pin, long version) {}
 
   private final PluginService.Owner owner;
   private final PluginDocuments documents;
 
-  /** Models that plug-ins use, by the number that they know them by. */
+  /** The models that plug-ins use, by the number that was given to them. */
   private final Registry<LoadedModel> used = new Registry<>();
 
   PluginHost(PluginService.Owner owner) {
@@ -51,7 +51,7 @@ final class PluginHost {
   /**
    * Finds a model that takes requests, and keeps it loaded until {@link #release}.
    *
-   * @param version -1: the one that a client gets who names none
+   * @param version -1: the one that requests without a version get
    * @param sequence the request's, which decides between two loads of a model
    * @param starts whether the request starts that sequence
    */
@@ -74,11 +74,11 @@ final class PluginHost {
     try {
       return documents.ready(name, version).isReady();
     } catch (NereidException e) {
-      return false; // there is no such model, or it takes no requests
+      return false; // no such model, or none that takes requests
     }
   }
 
-  /** Loads a model; settings as the load endpoint takes them, each with its content. */
+  /** Loads a model; the settings are as for the load endpoint, each with its content. */
   void load(String name, Map<String, byte[]> settings) {
     if (settings.isEmpty()) {
       owner.load().accept(name, Optional.empty());
@@ -114,7 +114,7 @@ final class PluginHost {
     owner.unload().accept(name, withDependents);
   }
 
-  /** A document in JSON; the kinds are {@code NRT_*_METADATA} and so on. */
+  /** Returns a document in JSON; the kinds are {@code NRT_*_METADATA} and so on. */
   String document(int kind, String name, long version) {
     return documents.document(kind, name, version);
   }
@@ -125,12 +125,12 @@ final class PluginHost {
     return true;
   }
 
-  /** A backend tells what it does for the request with this tag. */
+  /** Called when a backend reports an activity for the request with this tag. */
   void traced(long tag, TracedActivity activity) {
     owner.runtime().slots().traced(tag, activity);
   }
 
-  /** Memory of a GPU: its address. */
+  /** Allocates memory of a GPU, and returns its address. */
   long allocate(int device, long byteSize) {
     return CudaDriver.instance().device(device).allocate(byteSize);
   }

@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Writes what plug-ins are told in JSON. */
+/** Writes JSON for plug-ins. */
 final class PluginJson {
 
   private PluginJson() {}
 
   /**
-   * The instances of a model.
+   * Writes the instances of a model.
    *
    * @param policy the name of an instance's host policy
    */
@@ -57,7 +57,7 @@ final class PluginJson {
     };
   }
 
-  /** Host policies by name, with the settings that Triton's flag has. */
+  /** Writes host policies by name, with the settings of Triton's flag. */
   static String policies(Map<String, HostPolicy> policies) {
     Map<String, Object> all = new HashMap<>();
     policies.forEach((name, policy) -> {

@@ -29,7 +29,7 @@ final class PluginLibrary {
   /** {@code NRT_ABI_VERSION} that this binding speaks. */
   private static final int ABI_VERSION = 3;
 
-  /** A pointer to bytes, whose number is told elsewhere. */
+  /** A pointer to bytes of separate length. */
   static final AddressLayout BYTES =
       NativeCalls.pointer(MemoryLayout.sequenceLayout(Long.MAX_VALUE, JAVA_BYTE));
 
@@ -117,10 +117,10 @@ final class PluginLibrary {
   }
 
   /**
-   * Makes a runtime the one whose models plug-ins find.
+   * Makes plug-ins use a runtime.
    *
    * @param checked whether handles of plug-ins are looked up before each use
-   * @param gpus whether there is memory of GPUs
+   * @param gpus whether memory of GPUs can be allocated
    */
   static void start(RuntimeHandle runtime, boolean checked, boolean gpus) {
     try (Arena arena = Arena.ofConfined()) {
@@ -136,7 +136,7 @@ final class PluginLibrary {
     });
   }
 
-  /** Throws what the first instance says that is not ready, of the load with this number. */
+  /** Throws the error of the first instance of a load that is not ready. */
   static void checkReady(long load) {
     NativeCalls.check(error -> (int) Functions.MODEL_READY.invokeExact(load, error));
   }
@@ -150,10 +150,9 @@ final class PluginLibrary {
   }
 
   /**
-   * Lets the backend of the load with this number say which requests go together, where it does;
-   * after its source was opened.
+   * Adds the batcher of a load's backend, if it has one; called after its source was opened.
    *
-   * @param memory that of the options
+   * @param memory the memory of the options
    */
   static void batcher(Arena memory, long load, ModelOptionsRecord options) {
     MemorySegment table = memory.allocate(ModelOptionsRecord.BATCHER);
@@ -162,16 +161,14 @@ final class PluginLibrary {
           error -> (int) Functions.MODEL_BATCHER.invokeExact(load, table.address(), error));
     } catch (NereidException e) {
       if (e.code() == StatusCode.NOT_FOUND) {
-        return; // it does not say
+        return; // it has no batcher
       }
       throw e;
     }
     options.useBatcher(table);
   }
 
-  /**
-   * Fails what the backend of the load with this number still has, after draining took too long.
-   */
+  /** Fails the requests that a load's backend still has, after draining took too long. */
   static void giveUp(long load) {
     NativeCalls.run(() -> {
       Functions.MODEL_GIVE_UP.invokeExact(load);
@@ -186,8 +183,8 @@ final class PluginLibrary {
   }
 
   /**
-   * Returns the objects of the server that plug-ins hold, a line for each kind; empty: they hold
-   * nothing.
+   * Returns the counts of the server's objects that plug-ins hold, a line for each kind; empty:
+   * none.
    */
   static String handles() {
     return PluginUpcalls.taken((taker, take) -> {
@@ -195,7 +192,7 @@ final class PluginLibrary {
     });
   }
 
-  /** A string as it is passed to a function. */
+  /** Makes a string for passing to a function. */
   static MemorySegment string(Arena arena, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     MemorySegment string = arena.allocate(STRING);

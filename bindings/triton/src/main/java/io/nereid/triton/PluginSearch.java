@@ -20,12 +20,12 @@ final class PluginSearch {
 
   private static final String PYTHON = "python";
 
-  /** The file in place of a library, of a backend that runs in the Python backend. */
+  /** The file, in place of a library, of a backend that runs in the Python backend. */
   private static final String PYTHON_MODEL = "model.py";
 
   private final PluginOptions options;
 
-  /** A search in these directories. */
+  /** Makes a search in the options' directories. */
   PluginSearch(PluginOptions options) {
     this.options = options;
   }
@@ -52,13 +52,13 @@ final class PluginSearch {
   /**
    * A backend that was found.
    *
-   * @param directory where its other files are
+   * @param directory the directory of its other files
    * @param library the shared library to load
-   * @param settings the name under which its settings are given
+   * @param settings the name of its settings
    */
   record Backend(String name, Path directory, Path library, String settings) {}
 
-  /** The backend of a model; empty: there is none. */
+  /** Finds the backend of a model; empty: there is none. */
   Optional<Backend> find(PluginRuntime.Model model) {
     String runtime = model.runtime();
     if (runtime.contains("/")) {
@@ -82,7 +82,7 @@ final class PluginSearch {
     return pythonBased(model);
   }
 
-  /** A backend in Python, which the Python backend runs. */
+  /** Finds a backend written in Python, which the Python backend runs. */
   private Optional<Backend> pythonBased(PluginRuntime.Model model) {
     Path backends = options.backendDirectory();
     Path own = backends.resolve(model.backend());
@@ -110,10 +110,10 @@ final class PluginSearch {
           + " /opt/tritonserver/backends/python, and its sources are the project python_backend),"
           + " put it into the backend directory, and install Python 3 and numpy";
 
-  /** The words of the Python backend about a process that did not start, or died. */
+  /** The Python backend's message about a process that did not start, or died. */
   private static final String NO_STUB = "is not healthy";
 
-  /** The failure of a load with what its operator has to know beyond its words. */
+  /** Adds advice for the operator to the failure of a load. */
   static NereidException explained(NereidException failure, Backend backend) {
     if (!backend.settings().equals(PYTHON) || !failure.getMessage().contains(NO_STUB)) {
       return failure;
@@ -128,7 +128,8 @@ final class PluginSearch {
   }
 
   /**
-   * The reason why a model's backend cannot be found, in words that follow a full stop or a colon.
+   * The reason why a model's backend cannot be found, as a sentence to put after a full stop or a
+   * colon.
    */
   String missing(PluginRuntime.Model model) {
     Path backends = options.backendDirectory();

@@ -25,12 +25,12 @@ import java.lang.invoke.MethodHandles;
 import java.util.function.UnaryOperator;
 
 /**
- * The functions of {@code nrt_host}, which plug-ins call through their library on whatever threads
- * they have. They are made once and live as long as the process; one runtime at a time answers.
+ * The functions of {@code nrt_host}, which plug-ins call through their library on any thread. They
+ * are made once and live as long as the process; one runtime at a time answers.
  */
 final class PluginUpcalls {
 
-  /** A function of the library that gives a text to a taker. */
+  /** A function of the library that passes a text to a callback. */
   interface Giver {
     void give(long taker, long take) throws Throwable;
   }
@@ -43,13 +43,13 @@ final class PluginUpcalls {
   /** The {@code nrt_found_model}: a model, a pin, a version, and whether it is decoupled. */
   private static final MemoryLayout FOUND = MemoryLayout.sequenceLayout(4, JAVA_LONG);
 
-  /** Texts that are being taken, by the taker's number. */
+  /** The texts being received, by the callback's number. */
   private static final Registry<StringBuilder> TEXTS = new Registry<>();
 
   /** The functions that take completed configurations, by the load's number. */
   private static final Registry<UnaryOperator<String>> LOADS = new Registry<>();
 
-  private static volatile PluginHost host; // null: no runtime has plug-ins
+  private static volatile PluginHost host; // null: no runtime uses plug-ins
 
   private static final long TAKE =
       upcall("take", FunctionDescriptor.ofVoid(L, PluginLibrary.BYTES, L));
@@ -60,14 +60,16 @@ final class PluginUpcalls {
     return NativeCalls.upcall(MethodHandles.lookup(), name, type);
   }
 
-  /** A function that answers a status, and takes an {@code nrd_error} behind the parameters. */
+  /**
+   * Makes a function that returns a status, and takes an {@code nrd_error} behind the parameters.
+   */
   private static long fallible(String name, MemoryLayout... parameters) {
     FunctionDescriptor type = FunctionDescriptor.ofVoid(parameters);
     return NativeCalls.fallibleUpcall(
         MethodHandles.lookup(), name, type, "what a plug-in asked for");
   }
 
-  /** Makes the addresses of the functions when they are first needed. */
+  /** The addresses of the functions, made at the first use. */
   private static final class Addresses {
     static final long LOG = upcall("log", FunctionDescriptor.ofVoid(L, I, STRING, I, STRING));
     static final long ACQUIRE =
@@ -91,12 +93,12 @@ final class PluginUpcalls {
     private Addresses() {}
   }
 
-  /** Sets the host that answers from now on; null: none does, because the runtime closes. */
+  /** Sets the host that answers from now on; null: none, because the runtime closes. */
   static void answer(PluginHost now) {
     host = now;
   }
 
-  /** The number of a load whose backend may complete its configuration, until it is removed. */
+  /** Registers a load whose backend may complete its configuration, and returns its number. */
   static long addLoad(UnaryOperator<String> completed) {
     return LOADS.add(completed);
   }
@@ -132,7 +134,7 @@ final class PluginUpcalls {
     return record;
   }
 
-  /** The text that a function of the library gives. */
+  /** Returns the text that a function of the library passes. */
   static String taken(Giver giver) {
     StringBuilder text = new StringBuilder();
     long taker = TEXTS.add(text);
@@ -168,7 +170,7 @@ final class PluginUpcalls {
     try {
       host().log(CoreLog.level(level), text(file), line, text(message));
     } catch (Throwable t) {
-      // There is nowhere left to report it.
+      // The failure cannot be reported any more.
     }
   }
 

@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The files in shared memory through which Triton's Python backend talks to its processes. A server
- * that is killed leaves them behind: their names tell which process made them, so that the next
+ * The files in shared memory through which Triton's Python backend talks to its processes. A killed
+ * server leaves them behind: their names identify the process that made them, so that the next
  * server can remove them. Threads that open the backend call it; nothing here owns memory.
  */
 final class PythonMemory {
@@ -23,7 +23,10 @@ final class PythonMemory {
 
   private PythonMemory() {}
 
-  /** The settings of a backend, with a prefix of the files' names for Python's, if it has none. */
+  /**
+   * Returns the settings of a backend; for Python's, adds a prefix for the files' names if there is
+   * none.
+   */
   static Map<String, String> named(String backend, Map<String, String> settings) {
     if (!backend.equals("python") || settings.containsKey(SETTING)) {
       return settings;
@@ -40,7 +43,7 @@ final class PythonMemory {
     }
   }
 
-  /** Processes have numbers of their own in each namespace. */
+  /** The namespace of process numbers, which differ between namespaces. */
   private static String namespace() throws IOException {
     return Files.readSymbolicLink(PROCESSES.resolve("self/ns/pid"))
         .toString()
@@ -48,7 +51,8 @@ final class PythonMemory {
   }
 
   /**
-   * The prefix for a process that is running; its start tells it from a later one of its number.
+   * The prefix for a process that is running; its start time distinguishes it from a later process
+   * of the same number.
    */
   private static String prefix(String namespace, String process) throws IOException {
     String stat = Files.readString(PROCESSES.resolve(process).resolve("stat"));
@@ -65,7 +69,7 @@ final class PythonMemory {
         String name = file.getFileName().toString();
         String[] parts = name.substring(BEGIN.length()).split("_");
         if (parts.length > 3 && !isRunning(namespace, parts[1], name)) {
-          removed += file.toFile().delete() ? 1 : 0; // it may be another user's
+          removed += file.toFile().delete() ? 1 : 0; // the file may be another user's
         }
       }
     } finally {

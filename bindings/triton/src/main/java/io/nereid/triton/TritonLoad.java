@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
-/** A load of a model by a plug-in. The thread that loads makes it; closing it comes last. */
+/** A load of a model by a plug-in. The loading thread makes it; {@link #close} is the last call. */
 final class TritonLoad implements PluginRuntime.Load {
 
   private static final String MODEL_PY = "model.py";
@@ -28,7 +28,7 @@ final class TritonLoad implements PluginRuntime.Load {
   private final TritonPlugins plugins;
   private final PluginSearch.Backend found;
   private final Optional<TritonPlugins.Lease> lease; // empty: another process loads the plug-in
-  private final Map<String, String> isolation = new HashMap<>(); // what that process is told
+  private final Map<String, String> isolation = new HashMap<>(); // parameters of that process
   private final long number;
 
   TritonLoad(

@@ -24,12 +24,12 @@ import java.util.function.UnaryOperator;
 
 /**
  * The plug-ins of one runtime that were made for Triton. Their library is loaded when the first is
- * needed. In a process one runtime at a time has plug-ins, since what they ask of the server goes
- * to one.
+ * needed. In a process one runtime at a time has plug-ins, since their calls of the server go to
+ * one.
  */
 final class TritonPlugins implements PluginService {
 
-  /** The compute capability that Triton asks of GPUs unless a setting says otherwise. */
+  /** The least compute capability of GPUs for Triton, unless a setting changes it. */
   private static final String LEAST_CAPABILITY = "6.0";
 
   /** The runtime that has plug-ins. */
@@ -78,7 +78,7 @@ final class TritonPlugins implements PluginService {
     runtime = owner.runtime();
   }
 
-  /** Loads the library of all plug-ins, and makes this runtime the one that they ask. */
+  /** Loads the library of all plug-ins, and makes them use this runtime. */
   private synchronized void start() {
     if (started) {
       return;
@@ -177,7 +177,9 @@ final class TritonPlugins implements PluginService {
     return new TritonLoad(this, found, process, completed);
   }
 
-  /** A use of a backend, to be closed; the backend's library is loaded where that was not so. */
+  /**
+   * Returns a use of a backend, which the caller closes; loads the backend's library if necessary.
+   */
   Lease lease(PluginSearch.Backend found) {
     start();
     Lease lease;
@@ -194,7 +196,7 @@ final class TritonPlugins implements PluginService {
     }
   }
 
-  /** The settings of a backend: those for all backends, and over them its own. */
+  /** The settings of a backend: those for all backends, overridden by its own. */
   Map<String, String> settings(String backend) {
     Map<String, String> settings = new HashMap<>();
     settings.put("auto-complete-config", Boolean.toString(owner.options().autoComplete()));
@@ -207,7 +209,7 @@ final class TritonPlugins implements PluginService {
     return settings;
   }
 
-  /** The libraries that run a plug-in, for a process of its own. */
+  /** The paths of the libraries that run a plug-in in a separate process. */
   Map<String, String> libraries() {
     Optional<Path> named = runtime.settings().nativePath();
     return Map.of(
@@ -261,7 +263,7 @@ final class TritonPlugins implements PluginService {
     return agent(agent.name()).open(model, config, location, agent.parameters());
   }
 
-  /** A repository agent, which is open from when it is first needed until the runtime is closed. */
+  /** A repository agent, which stays open from the first use until the runtime is closed. */
   private synchronized PluginAgentHandle agent(String name) {
     return agents.computeIfAbsent(
         name,

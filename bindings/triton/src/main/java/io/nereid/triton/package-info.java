@@ -1,5 +1,5 @@
 /**
- * Plug-ins made for Triton. The runtime finds {@link io.nereid.triton.TritonPlugins}, and calls the
- * rest through it.
+ * Plug-ins made for Triton. The runtime finds {@link io.nereid.triton.TritonPlugins}, and uses only
+ * its interfaces.
  */
 package io.nereid.triton;

@@ -11,10 +11,10 @@ import org.apache.flink.table.types.logical.RowType;
 /**
  * A column of a model's INPUT or OUTPUT.
  *
- * @param name the column's, and the tensor's
+ * @param name the name of the column and the tensor
  * @param type of the column
  * @param element the type of a tensor's element: that of the column, without arrays and rows
- * @param rank how many dimensions the arrays and rows make
+ * @param rank the number of dimensions of the arrays and rows
  */
 record Column(String name, LogicalType type, LogicalType element, int rank)
     implements Serializable {
@@ -43,7 +43,7 @@ record Column(String name, LogicalType type, LogicalType element, int rank)
     return new Column(name, type, element, rank);
   }
 
-  /** A row is a vector: its fields have one type. */
+  /** Returns the type of a row's fields, which must be one, since a row is a vector. */
   private static LogicalType onlyType(String clause, String name, RowType row) {
     LogicalType first = row.getTypeAt(0).copy(true);
     for (LogicalType field : row.getChildren()) {

@@ -6,7 +6,7 @@ import java.util.Set;
 import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.LogicalTypeRoot;
 
-/** The datatypes of tensors that columns of Flink's types can be. */
+/** Maps Flink's types of columns to datatypes of tensors. */
 final class DataTypes {
 
   static final String KNOWN =
@@ -38,7 +38,7 @@ final class DataTypes {
     };
   }
 
-  /** The datatypes that a column of the type can be made of. */
+  /** The datatypes that a column of the type can be made from. */
   static Set<DataType> outputs(LogicalTypeRoot element) {
     return switch (element) {
       case BOOLEAN -> EnumSet.of(DataType.BOOL);
@@ -58,7 +58,10 @@ final class DataTypes {
     };
   }
 
-  /** Days, months and milliseconds of a day are INT32 or INT64, other milliseconds INT64. */
+  /**
+   * Returns the datatypes for times: days, months and milliseconds of a day are INT32 or INT64,
+   * other milliseconds INT64.
+   */
   private static Set<DataType> temporal(LogicalTypeRoot element) {
     return switch (element) {
       case DATE, TIME_WITHOUT_TIME_ZONE, INTERVAL_YEAR_MONTH ->

@@ -15,7 +15,7 @@ import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.LogicalTypeRoot;
 import org.apache.flink.table.types.logical.RowType;
 
-/** Makes tensors of the values of an input column. One thread at a time calls it. */
+/** Makes tensors from the values of an input column. One thread at a time calls it. */
 final class InputColumn {
 
   private static final int INITIAL_BYTES = 256;
@@ -23,7 +23,7 @@ final class InputColumn {
   private final Column column;
   private final TensorInfo tensor;
   private final RowData.FieldGetter field;
-  private final Level[] levels; // of the arrays and rows in each other
+  private final Level[] levels; // one for each nested array or row
   private final boolean isBinary; // the bytes of a value are the tensor's elements
   private final boolean isFloats; // elements are copied, without an object for each
   private ByteBuffer bytes;
@@ -99,7 +99,7 @@ final class InputColumn {
     return levels;
   }
 
-  /** Returns the tensor of a row; null if the column is NULL there. */
+  /** Returns the tensor of a row; null: the column is NULL. */
   TensorValue value(RowData row) {
     Object value = field.getFieldOrNull(row);
     if (value == null) {
@@ -138,7 +138,7 @@ final class InputColumn {
     }
   }
 
-  /** Arrays of equal sizes make a tensor. */
+  /** Enters an array; all arrays of a dimension must have the same size. */
   private void enter(int size, long[] dims, int depth) {
     if (dims[depth] >= 0 && dims[depth] != size) {
       throw new IllegalArgumentException(
@@ -160,7 +160,7 @@ final class InputColumn {
         "column '" + column.name() + "' has a NULL inside: expected a value for each element");
   }
 
-  /** An empty array tells nothing of the arrays in it. */
+  /** Fills the dimensions below an empty array, which does not show them. */
   private static void fillEmpty(int size, long[] dims, int depth) {
     if (size == 0) {
       for (int i = depth; i < dims.length; i++) {

@@ -5,7 +5,7 @@ import org.apache.flink.table.functions.AsyncPredictFunction;
 import org.apache.flink.table.ml.AsyncPredictRuntimeProvider;
 import org.apache.flink.table.ml.ModelProvider;
 
-/** A model of a catalog as the planner knows it; it makes the function that tasks execute. */
+/** A model of a catalog, for the planner; makes the function that tasks execute. */
 record NereidModelProvider(ProviderOptions options, List<Column> inputs, List<Column> outputs)
     implements AsyncPredictRuntimeProvider {
 

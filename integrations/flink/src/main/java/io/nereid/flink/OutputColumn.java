@@ -19,7 +19,7 @@ import org.apache.flink.table.types.logical.LogicalTypeFamily;
 import org.apache.flink.table.types.logical.LogicalTypeRoot;
 import org.apache.flink.table.types.logical.RowType;
 
-/** Makes the values of an output column of tensors. Any thread may call it. */
+/** Makes the values of an output column from tensors. Any thread may call it. */
 final class OutputColumn {
 
   private final Column column;
@@ -77,7 +77,7 @@ final class OutputColumn {
     return element(from, of, type);
   }
 
-  /** Flink casts an array to that of the boxed type where a reader wants numbers. */
+  /** Returns an array of the boxed type, to which Flink casts when numbers are read. */
   private static Object[] elements(LogicalType type, int size) {
     Class<?> boxed = type.is(LogicalTypeFamily.NUMERIC) ? type.getDefaultConversion() : null;
     return boxed == null || type.is(LogicalTypeRoot.DECIMAL)

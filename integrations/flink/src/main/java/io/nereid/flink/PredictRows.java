@@ -14,8 +14,9 @@ import org.apache.flink.table.functions.AsyncPredictFunction;
 import org.apache.flink.table.functions.FunctionContext;
 
 /**
- * Predicts rows: each is one request of one row. Flink makes one for each task, whose thread calls
- * it; responses come on other threads. Public, since classes that Flink generates name it.
+ * Predicts rows, each by a request of one row. Flink makes one object for each task, whose thread
+ * calls it; responses come on other threads. Public, since classes that Flink generates refer to
+ * it.
  */
 public final class PredictRows extends AsyncPredictFunction {
 
@@ -120,7 +121,7 @@ public final class PredictRows extends AsyncPredictFunction {
     List<TensorValue> tensors = new ArrayList<>(inputs.size());
     for (InputColumn input : inputs) {
       TensorValue tensor = input.value(row);
-      if (tensor != null) { // a model says itself which inputs it needs
+      if (tensor != null) { // the model itself refuses a request without a needed input
         tensors.add(tensor);
       }
     }

@@ -13,7 +13,7 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.table.api.ValidationException;
 
 /**
- * The options of a model, as {@code WITH (...)} has them. Tasks get a copy with their function.
+ * The options of a model in {@code WITH (...)}. Tasks get a copy with their function.
  *
  * @param model the name of the model
  * @param version of the model; {@code latest} leaves the choice to the server
@@ -21,11 +21,10 @@ import org.apache.flink.table.api.ValidationException;
  * @param repository the directory or URL whose models the task's own JVM executes; null if a server
  *     does
  * @param timeout the time that a request may take
- * @param retries how often a request is repeated that the server turned away
+ * @param retries how often a request that the server refused is repeated
  * @param skipsFailures whether a row whose request fails has no prediction, or fails the job
- * @param token of the server; null if it wants none
- * @param tlsCa a file with the certificates that the server's is checked against; null for those of
- *     the JVM
+ * @param token of the server; null: none
+ * @param tlsCa a file with certificates for checking the server's; null: the JVM's
  */
 record ProviderOptions(
     String model,

@@ -14,14 +14,14 @@ interface Scorer extends AutoCloseable {
   /**
    * Sends a request.
    *
-   * @param outputs the names of those that are wanted
-   * @param reader makes the result of them, in the same order, whose memory it must not keep. It is
-   *     called by the thread that has the response.
+   * @param outputs the names of the wanted outputs
+   * @param reader makes the result from the outputs, in the same order, whose memory it must not
+   *     keep. The response's thread calls it.
    */
   <T> CompletableFuture<T> score(
       List<TensorValue> inputs, List<String> outputs, Function<List<TensorValue>, T> reader);
 
-  /** Gives connections and models back. No request is on its way. */
+  /** Closes connections and models, when no request is under way. */
   @Override
   void close();
 }

@@ -9,8 +9,8 @@ final class Shape {
   private Shape() {}
 
   /**
-   * Returns the dimensions that a value of a column is sent with: its own, with leading ones up to
-   * the rank of the tensor; or those of the tensor if the column is a flat array of all elements.
+   * Returns the dimensions for sending a column's value: its own, with leading ones up to the
+   * tensor's rank; or the tensor's, if the column is a flat array of all elements.
    */
   static long[] ofInput(TensorInfo tensor, long[] value) {
     List<Long> wanted = tensor.shape();
@@ -42,8 +42,9 @@ final class Shape {
   }
 
   /**
-   * Returns the dimensions of the arrays that an output becomes: without leading ones down to the
-   * rank of the column; or all elements in a row if that is an array of values.
+   * Returns the dimensions of the arrays that an output becomes: the output's without leading ones,
+   * down to the column's rank; or one dimension of all elements, if the column is an array of
+   * values.
    */
   static long[] ofOutput(String output, int rank, long[] tensor) {
     int more = tensor.length - rank;

@@ -39,7 +39,7 @@ final class SharedRuntime {
                 .build());
   }
 
-  /** Returns the runtime of a repository, which has one task more from now on. */
+  /** Returns the runtime of a repository, for one more task. */
   static SharedRuntime enter(String repository) {
     synchronized (BY_REPOSITORY) {
       SharedRuntime runtime = BY_REPOSITORY.computeIfAbsent(repository, SharedRuntime::new);
@@ -48,7 +48,7 @@ final class SharedRuntime {
     }
   }
 
-  /** Has one task less; closes the runtime if none is left. */
+  /** Ends a task's use; closes the runtime after the last one. */
   void leave() {
     synchronized (BY_REPOSITORY) {
       if (--tasks == 0) {
@@ -62,7 +62,7 @@ final class SharedRuntime {
     return nereid;
   }
 
-  /** Loads a model, unless a task did. */
+  /** Loads a model, unless another task has. */
   synchronized void load(String model) {
     if (!loaded.contains(model)) {
       nereid.repository().load(model);

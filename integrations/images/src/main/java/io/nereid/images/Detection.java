@@ -1,7 +1,7 @@
 package io.nereid.images;
 
 /**
- * A thing that a model found in an image.
+ * An object that a model found in an image.
  *
  * @param kind the number of its class
  * @param score the certainty, up to 1

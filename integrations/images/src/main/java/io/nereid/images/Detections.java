@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Reads what detectors and segmenters found, in the pixels of the image that was asked about: it
- * knows how {@link ImageTensors} made the model's image of it. If boxes of a class lie over each
- * other, the best stays. Values cannot change, and any thread may use them.
+ * Reads the results of detectors and segmenters, in pixels of the original image: it reverses the
+ * resizing of {@link ImageTensors}. If boxes of a class overlap, the best stays. Values cannot
+ * change, and any thread may use them.
  *
  * <pre>{@code
  * static final ImageTensors INPUT = ImageTensors.of(640, 640).letterbox(0x727272);
@@ -23,17 +23,17 @@ import java.util.Objects;
  */
 public final class Detections {
 
-  /** The numbers of a box, as models with an output for boxes alone have them. */
+  /** The forms of a box's four numbers, in models with a separate output for boxes. */
   public enum Corners {
-    /** Left, top, right and bottom in pixels of the model's image, as PyTorch's models have it. */
+    /** Left, top, right and bottom in pixels of the model's image, as in PyTorch's models. */
     PIXELS,
-    /** The same as shares of the width and the height. */
+    /** Left, top, right and bottom as shares of width and height. */
     SHARES,
-    /** Top, left, bottom and right as shares, as TensorFlow's models have it. */
+    /** Top, left, bottom and right as shares, as in TensorFlow's models. */
     SHARES_TOP_FIRST
   }
 
-  /** The most boxes that are compared with each other; of more the best are. */
+  /** The most boxes that are compared with each other: the best. */
   private static final int MOST_COMPARED = 1000;
 
   private final ImageTensors model;
@@ -46,17 +46,17 @@ public final class Detections {
     this.maxOverlap = maxOverlap;
   }
 
-  /** The reader for a model. Scores count from 0.25 on, and boxes may overlap by up to 0.45. */
+  /** Makes a reader for a model, with a least score of 0.25 and a most overlap of 0.45. */
   public static Detections of(ImageTensors model) {
     return new Detections(Objects.requireNonNull(model, "model"), 0.25f, 0.45f);
   }
 
-  /** With another least score. */
+  /** Returns a copy with another least score. */
   public Detections minScore(float least) {
     return new Detections(model, least, maxOverlap);
   }
 
-  /** With another most overlap (intersection over union) of two boxes of a class. */
+  /** Returns a copy with another most overlap (intersection over union) of two boxes of a class. */
   public Detections maxOverlap(float most) {
     return new Detections(model, minScore, most);
   }
@@ -64,9 +64,9 @@ public final class Detections {
   // ---- Boxes -----------------------------------------------------------------------------------
 
   /**
-   * The boxes of an output as YOLO's models have it, the best first: {@code [1, 4 + C, N]}, a
-   * column for each box with its middle, its size and the scores of C classes (from version 8 on),
-   * or {@code [1, N, 5 + C]}, a row for each box with its own score before those of the classes.
+   * The boxes of an output in YOLO's form, the best first: {@code [1, 4 + C, N]}, a column for each
+   * box with its middle, its size and the scores of C classes (from version 8 on), or {@code [1, N,
+   * 5 + C]}, a row for each box with its own score before those of the classes.
    */
   public List<Detection> yolo(Tensor output, BufferedImage image) {
     int rank = output.rank();
@@ -101,8 +101,7 @@ public final class Detections {
   }
 
   /**
-   * The boxes of outputs for boxes, scores and classes, as SSD and Faster R-CNN have them, the best
-   * first.
+   * The boxes of outputs for boxes, scores and classes, as in SSD and Faster R-CNN, the best first.
    *
    * @param boxes N x 4
    * @param scores N
@@ -145,7 +144,7 @@ public final class Detections {
     return new IllegalArgumentException("expected " + expected + ", got " + got);
   }
 
-  /** Boxes that are good enough, in pixels of the model's image. */
+  /** The boxes with enough score, in pixels of the model's image. */
   private final class Candidates {
 
     private final List<Detection> all = new ArrayList<>();
@@ -159,7 +158,10 @@ public final class Detections {
       }
     }
 
-    /** Boxes of different classes are moved apart, so that they share nothing. */
+    /**
+     * Returns the best boxes. Boxes of different classes are moved apart first, so that they do not
+     * overlap.
+     */
     List<Detection> best(BufferedImage image) {
       double least = 0;
       double most = 0;
@@ -211,9 +213,8 @@ public final class Detections {
 
   /**
    * The classes of an image's pixels, out of an output for one image: whole numbers {@code [H, W]},
-   * which are the classes; scores {@code [C, H, W]}, of which the highest says the class; or shares
-   * {@code [1, H, W]}, which belong to class 1 from 0.5 on. The output may be smaller than the
-   * model's image.
+   * which are the classes; scores {@code [C, H, W]}, of which the highest decides; or shares {@code
+   * [1, H, W]}, with class 1 from 0.5 on. The output may be smaller than the model's image.
    */
   public Mask mask(Tensor output, BufferedImage image) {
     int rank = output.rank();

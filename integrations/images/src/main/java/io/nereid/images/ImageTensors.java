@@ -28,26 +28,26 @@ import java.util.Objects;
  */
 public final class ImageTensors {
 
-  /** The order of the numbers: N images, C channels, H rows, W columns. */
+  /** The order of the elements: N images, C channels, H rows, W columns. */
   public enum Layout {
-    /** Channel by channel, as PyTorch's models have it. */
+    /** Channel by channel, as in PyTorch's models. */
     NCHW,
-    /** Pixel by pixel, as TensorFlow's have it. */
+    /** Pixel by pixel, as in TensorFlow's models. */
     NHWC,
-    /** Grey images, whose one channel is no dimension. */
+    /** Grey images, without a dimension for the channel. */
     NHW
   }
 
-  /** A way to resize images: it says what a pixel is made of. */
+  /** The ways to resize images, by the pixels that a new one is computed from. */
   public enum Filter {
     /**
-     * Bilinear; of all pixels that a smaller image's covers, as PIL has it, and torchvision with
-     * {@code antialias}.
+     * Bilinear, from all pixels that a new one covers, as in PIL, and in torchvision with {@code
+     * antialias}.
      */
     BILINEAR(1),
     /** Bicubic, likewise: sharper. */
     BICUBIC(2),
-    /** Bilinear, always of the nearest four pixels: OpenCV's {@code INTER_LINEAR}. */
+    /** Bilinear, always from the nearest four pixels: OpenCV's {@code INTER_LINEAR}. */
     NEAREST_FOUR(1);
 
     private final int reach;
@@ -56,12 +56,12 @@ public final class ImageTensors {
       this.reach = reach;
     }
 
-    /** From where on its weights are 0. */
+    /** The distance from which on weights are 0. */
     int reach() {
       return reach;
     }
 
-    /** The weight of what is at a distance. */
+    /** The weight of a pixel at a distance. */
     double weight(double distance) {
       double x = Math.abs(distance);
       if (x >= reach) {
@@ -75,9 +75,9 @@ public final class ImageTensors {
   }
 
   /**
-   * The place of an image within the model's image, in pixels of the model's: all of it, but for
-   * bars that a letterbox has; a part that is cropped lies outside. A thing that a model finds at
-   * {@code x} is at {@code (x - left) * image.getWidth() / width} of the image.
+   * The place of an image within the model's image, in pixels of the model's: all of it except a
+   * letterbox's bars; cropped parts lie outside. An object that a model finds at {@code x} is at
+   * {@code (x - left) * image.getWidth() / width} of the image.
    */
   public record Placement(int left, int top, int width, int height) {}
 
@@ -92,8 +92,8 @@ public final class ImageTensors {
   private final boolean gray;
   private final float[] mean;
   private final float[] deviation;
-  private final int bars; // the colour of what a letterbox leaves over; NO_BARS: there is none
-  private final int shorter; // side of the image that is cropped; NO_CROP: none is
+  private final int bars; // the colour of a letterbox's bars; NO_BARS: no letterbox
+  private final int shorter; // length of the shorter side before cropping; NO_CROP: no cropping
   private final Filter filter;
 
   private ImageTensors(
@@ -117,7 +117,9 @@ public final class ImageTensors {
     this.filter = filter;
   }
 
-  /** RGB images of that size, as {@link Layout#NCHW}, elements from 0 to 1, stretched to fit. */
+  /**
+   * Makes RGB images of that size, as {@link Layout#NCHW}, elements from 0 to 1, stretched to fit.
+   */
   public static ImageTensors of(int width, int height) {
     if (width < 1 || height < 1) {
       throw new IllegalArgumentException(
@@ -135,7 +137,7 @@ public final class ImageTensors {
         Filter.BILINEAR);
   }
 
-  /** In another order; {@link Layout#NHW} makes them grey, too. */
+  /** Returns a copy with another order; {@link Layout#NHW} makes images grey, too. */
   public ImageTensors layout(Layout other) {
     Objects.requireNonNull(other, "layout");
     boolean flat = other == Layout.NHW;
@@ -143,18 +145,24 @@ public final class ImageTensors {
         width, height, other, gray || flat, mean, deviation, bars, shorter, filter);
   }
 
-  /** With one channel, the luminance that ITU-R BT.601 gives the three. */
+  /** Returns a copy with one channel, the luminance of ITU-R BT.601. */
   public ImageTensors gray() {
     return new ImageTensors(width, height, layout, true, mean, deviation, bars, shorter, filter);
   }
 
-  /** With what is taken off each channel: one number, or those of red, green and blue. */
+  /**
+   * Returns a copy with the mean that is subtracted from each channel: one number, or those of red,
+   * green and blue.
+   */
   public ImageTensors mean(float... values) {
     return new ImageTensors(
         width, height, layout, gray, three(values), deviation, bars, shorter, filter);
   }
 
-  /** With what each channel is divided by then, likewise; one below 0 turns dark to light. */
+  /**
+   * Returns a copy with the deviation by which each channel is then divided, likewise; a negative
+   * one inverts the channel.
+   */
   public ImageTensors deviation(float... values) {
     float[] all = three(values);
     for (float value : all) {
@@ -174,15 +182,18 @@ public final class ImageTensors {
     };
   }
 
-  /** With their proportions kept, in the middle of bars of this colour ({@code 0x727272}). */
+  /**
+   * Returns a copy that keeps proportions, with bars of this colour around the image ({@code
+   * 0x727272}).
+   */
   public ImageTensors letterbox(int rgb) {
     int colour = rgb & 0xffffff;
     return new ImageTensors(width, height, layout, gray, mean, deviation, colour, NO_CROP, filter);
   }
 
   /**
-   * With their proportions kept, and the middle taken, after the shorter side was resized to that
-   * many pixels: 256 for many models of 224 x 224.
+   * Returns a copy that keeps proportions, resizes the shorter side to that many pixels, and takes
+   * the middle: 256 for many models of 224 x 224.
    */
   public ImageTensors crop(int shorterSide) {
     if (shorterSide < Math.max(width, height)) {
@@ -194,7 +205,7 @@ public final class ImageTensors {
         width, height, layout, gray, mean, deviation, NO_BARS, shorterSide, filter);
   }
 
-  /** With another way of resizing than {@link Filter#BILINEAR}. */
+  /** Returns a copy with another filter than {@link Filter#BILINEAR}. */
   public ImageTensors filter(Filter other) {
     Objects.requireNonNull(other, "filter");
     return new ImageTensors(width, height, layout, gray, mean, deviation, bars, shorter, other);
@@ -202,7 +213,7 @@ public final class ImageTensors {
 
   // ---- Images ----------------------------------------------------------------------------------
 
-  /** The shape that so many images have. */
+  /** The shape of so many images. */
   public long[] shape(int images) {
     int channels = gray ? 1 : 3;
     return switch (layout) {
@@ -212,7 +223,7 @@ public final class ImageTensors {
     };
   }
 
-  /** Allocates an input of a request, and writes the images there, one a row. */
+  /** Allocates an input of a request, and writes the images into it, one a row. */
   public Tensor input(InferRequest request, String name, List<BufferedImage> images) {
     Tensor tensor = request.allocateInput(name, shape(images.size()));
     long size = tensor.byteSize() / Math.max(1, images.size());
@@ -246,8 +257,7 @@ public final class ImageTensors {
     new ImageWriter(this, to).write(image, placement(image));
   }
 
-  // ---- What an element is, and where
-  // -------------------------------------------------------------
+  // ---- Elements and their places ---------------------------------------------------------------
 
   int width() {
     return width;

@@ -8,8 +8,8 @@ import java.awt.image.ColorModel;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Writes one image, resized, where the model reads it: rows of the image are resized one by one,
- * and as many are kept as one row of the model's is made of.
+ * Writes one image, resized, into the model's memory: rows of the image are resized one by one,
+ * keeping only those that a row of the model's needs.
  */
 final class ImageWriter {
 
@@ -93,8 +93,8 @@ final class ImageWriter {
   }
 
   /**
-   * Reads a row as RGB. Java takes the numbers of grey images for linear ones and would brighten
-   * them; files mean sRGB, as with colours.
+   * Reads a row as RGB. Grey images are read as sRGB, like colours; Java would take their values
+   * for linear and brighten them.
    */
   private static void read(BufferedImage image, int row, int[] rgb) {
     ColorModel colours = image.getColorModel();
@@ -121,12 +121,12 @@ final class ImageWriter {
     }
   }
 
-  /** The old positions that each new one is made of, and how much of each. */
+  /** The old positions that each new one is computed from, with their weights. */
   private static final class Axis {
     final int[] first;
     final float[][] weights;
 
-    /** The weights of {@code count} of the {@code wanted} new positions. */
+    /** Computes the weights of {@code count} of the {@code wanted} new positions. */
     Axis(Filter filter, int old, int wanted, int from, int count) {
       first = new int[count];
       weights = new float[count][];

@@ -6,11 +6,11 @@ import java.util.Arrays;
  * The classes of an image's pixels.
  *
  * @param width the image's, in pixels
- * @param kinds the number of each pixel's class, row by row; 0 stands for none
+ * @param kinds the number of each pixel's class, row by row; 0: no class
  */
 public record Mask(int width, int height, int[] kinds) {
 
-  /** Checks that there is a class for each pixel. */
+  /** Checks that each pixel has a class. */
   public Mask {
     if (kinds.length != width * height) {
       throw new IllegalArgumentException(

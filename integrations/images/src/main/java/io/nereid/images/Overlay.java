@@ -9,7 +9,7 @@ import java.awt.image.BufferedImage;
 import java.util.List;
 import java.util.Locale;
 
-/** Draws what was found over a copy of an image. Any thread may call. */
+/** Draws detections over a copy of an image. Any thread may call. */
 public final class Overlay {
 
   private static final int PADDING = 3;
@@ -17,9 +17,8 @@ public final class Overlay {
   private Overlay() {}
 
   /**
-   * Returns the image with a frame around each thing, and its label and score above it; a class
-   * without a label has its number. If Java finds no fonts, as in the smallest containers, there is
-   * no text.
+   * Returns the image with a frame around each detection, and its label and score above; without a
+   * label, the class's number. Without fonts, as in the smallest containers, there is no text.
    */
   public static BufferedImage boxes(BufferedImage image, List<Detection> found, String... labels) {
     BufferedImage drawn = copy(image);
@@ -67,7 +66,7 @@ public final class Overlay {
     pen.drawString(text, x + PADDING, y + font.getAscent());
   }
 
-  /** The image with the colour of its class half over each pixel; class 0 is left as it is. */
+  /** The image with each pixel mixed half with the colour of its class; class 0 is unchanged. */
   public static BufferedImage mask(BufferedImage image, Mask mask) {
     if (mask.width() != image.getWidth() || mask.height() != image.getHeight()) {
       throw new IllegalArgumentException(
@@ -86,14 +85,15 @@ public final class Overlay {
     return drawn;
   }
 
-  /** Channel by channel half of each. */
+  /** Mixes two colours half and half. */
   private static int mix(int one, int other) {
     return ((one & 0xfefefe) >>> 1) + ((other & 0xfefefe) >>> 1);
   }
 
-  /** The colour of a class: on each of them white letters can be read. */
+  /** The colour of a class, on which white letters are readable. */
   public static Color colour(int kind) {
-    float hue = Math.floorMod(190 + 137L * kind, 360) / 360f; // neighbours differ much
+    // colours of neighbouring classes differ much
+    float hue = Math.floorMod(190 + 137L * kind, 360) / 360f;
     return Color.getHSBColor(hue, 0.85f, 0.55f);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Images as tensors: {@link io.nereid.images.ImageTensors} says what a model wants of them, and
- * writes images where it reads them. {@link io.nereid.images.Detections} reads what a model found
- * in them, and {@link io.nereid.images.Overlay} draws it.
+ * Images as tensors: {@link io.nereid.images.ImageTensors} describes the images for a model, and
+ * writes them into its memory. {@link io.nereid.images.Detections} reads a model's results, and
+ * {@link io.nereid.images.Overlay} draws them.
  */
 package io.nereid.images;

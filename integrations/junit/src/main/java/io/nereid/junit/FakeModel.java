@@ -28,7 +28,7 @@ public final class FakeModel implements Backend {
     this.function = function;
   }
 
-  /** A model that computes this. */
+  /** Makes a backend that computes this function. */
   public static FakeModel of(Function<Map<String, Tensor>, Map<String, Tensor>> function) {
     return new FakeModel(function);
   }

@@ -18,18 +18,19 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Does what {@link WithModel} says. Made by JUnit. */
+/** Implements {@link WithModel}. JUnit makes it. */
 final class ModelExtension implements ParameterResolver, AfterEachCallback {
 
   private static final ExtensionContext.Namespace NAMESPACE =
       ExtensionContext.Namespace.create(ModelExtension.class);
 
   static {
-    // Read when the runtime's classes are: it costs a test little, and tells it where it forgot.
+    // Set before the runtime's classes are loaded: recording costs a test little, and shows the
+    // place of a leak.
     System.getProperties().putIfAbsent("nereid.leaks", "record");
   }
 
-  /** Made by JUnit. */
+  /** Called by JUnit. */
   ModelExtension() {}
 
   @Override
@@ -68,7 +69,7 @@ final class ModelExtension implements ParameterResolver, AfterEachCallback {
     }
   }
 
-  /** The models of the test if it says which, else those of the class, opened when first wanted. */
+  /** The models of the test if it names some, else those of the class, opened at the first use. */
   private static Opened opened(ExtensionContext context) {
     ExtensionContext owner =
         annotated(context)
@@ -97,7 +98,7 @@ final class ModelExtension implements ParameterResolver, AfterEachCallback {
     return owner.getStore(NAMESPACE);
   }
 
-  /** A runtime that JUnit closes with the context it belongs to, and what tests were told of it. */
+  /** A runtime that JUnit closes with its context, and the leaks that were reported. */
   private static final class Opened implements AutoCloseable {
 
     private final Nereid nereid;
@@ -107,7 +108,7 @@ final class ModelExtension implements ParameterResolver, AfterEachCallback {
       this.nereid = nereid;
     }
 
-    /** Fails for what was opened and not closed since the last time. */
+    /** Fails if requests or responses since the last check were not closed. */
     void check() {
       List<OpenHandle> open = nereid.openHandles().stream().filter(told::add).toList();
       if (!open.isEmpty()) {
@@ -117,7 +118,7 @@ final class ModelExtension implements ParameterResolver, AfterEachCallback {
       }
     }
 
-    /** Fails for what no test was told of: a leak is told once. */
+    /** Closes the runtime; fails for leaks that were not reported yet. */
     @Override
     public void close() {
       List<OpenHandle> open = nereid.openHandles();

@@ -15,10 +15,10 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Opens what {@link WithModel} names. */
+/** Opens the models that {@link WithModel} names. */
 final class ModelSources {
 
-  /** A long wait would not close requests that a test left open. */
+  /** Short, because a long wait would not close requests that a test left open. */
   private static final Duration DRAIN_TIME = Duration.ofSeconds(1);
 
   private ModelSources() {}
@@ -61,7 +61,10 @@ final class ModelSources {
     return path;
   }
 
-  /** A resource that lies in a directory, by its path; null: it is in a jar, and added to those. */
+  /**
+   * Returns the path of a resource in a directory; null: it is in a jar, and was added to {@code
+   * packed}.
+   */
   private static Path unpacked(String resource, Map<String, URL> packed) {
     String name = resource.startsWith("/") ? resource.substring(1) : resource;
     URL url = Thread.currentThread().getContextClassLoader().getResource(name);

@@ -20,10 +20,10 @@ import org.junit.jupiter.api.extension.BeforeTestExecutionCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Does what {@link ReplayTest} says. Made by JUnit. */
+/** Implements {@link ReplayTest}. JUnit makes it. */
 final class ReplayExtension implements BeforeTestExecutionCallback {
 
-  /** Made by JUnit. */
+  /** Called by JUnit. */
   ReplayExtension() {}
 
   @Override

@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * A test that sends the requests of a recording to models, and fails with a report when answers
- * differ from those of other models, or from those that were recorded. The method runs when they do
- * not, and may be empty. Paths are those of the process.
+ * differ from those of other models, or from the recorded ones. The method runs if they do not, and
+ * may be empty. Paths are relative to the process's directory.
  */
 @Documented
 @Test
@@ -27,11 +27,11 @@ public @interface ReplayTest {
   String models();
 
   /**
-   * The models whose answers are the right ones, likewise; by default the outputs that were
-   * recorded, of requests that have them.
+   * The models with the right answers, likewise; by default the recorded outputs, of requests that
+   * have them.
    */
   String against() default "";
 
-  /** A file of tolerances, as {@code nereid bench compare --tolerances} takes it. */
+  /** A file of tolerances, in the form of {@code nereid bench compare --tolerances}. */
   String tolerances() default "";
 }

@@ -9,12 +9,12 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Opens models for a test class, or for one test, and closes them behind it. Parameters of type
- * {@link io.nereid.Nereid} and {@link io.nereid.Model} get them; with several models {@link
- * ModelName} says which.
+ * Opens models for a test class, or for one test, and closes them afterwards. Parameters of type
+ * {@link io.nereid.Nereid} and {@link io.nereid.Model} get them; {@link ModelName} chooses one of
+ * several models.
  *
  * <p>A test that leaves a request or a response open fails, with the place where it was made. Tests
- * that run at the same time share their models, so there only the end of the class tells.
+ * that run at the same time share their models, so leaks are only detected at the end of the class.
  */
 @Documented
 @Inherited
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Target({ElementType.TYPE, ElementType.METHOD})
 public @interface WithModel {
 
-  /** In front of what lies on the class path. */
+  /** The prefix of resources on the class path. */
   String CLASS_PATH = "classpath:";
 
   /**
@@ -33,6 +33,6 @@ public @interface WithModel {
    */
   String[] value() default {};
 
-  /** Repositories load only these models, and those that they need; all unless there is one. */
+  /** The models to load from repositories, with those that they need; by default all. */
   String[] models() default {};
 }

@@ -116,7 +116,10 @@ final class ModelMeters {
             .register(registry));
   }
 
-  /** They are those of the last minute or two: a distribution since the load hardly moves. */
+  /**
+   * Registers percentiles of the last minute or two, since a distribution since the load hardly
+   * changes.
+   */
   private void percentiles() {
     RecentTimes recent = new RecentTimes(model);
     for (double percentile : PERCENTILES) {

@@ -34,8 +34,8 @@ import java.util.function.ToDoubleFunction;
  * }
  * }</pre>
  *
- * <p>Models that are loaded later come by themselves, and those that are unloaded go. Requests pay
- * nothing: the runtime counts anyway, and the figures are read when the registry asks for them.
+ * <p>Models are added and removed as they are loaded and unloaded. Requests cost no more: the
+ * runtime counts anyway, and the figures are read when the registry asks.
  */
 public final class NereidMetrics implements MeterBinder, AutoCloseable {
 
@@ -45,12 +45,12 @@ public final class NereidMetrics implements MeterBinder, AutoCloseable {
   @GuardedBy("this")
   private final List<Binding> bindings = new ArrayList<>();
 
-  /** Metrics without tags of their own. */
+  /** Makes metrics without additional tags. */
   public NereidMetrics(Nereid nereid) {
     this(nereid, List.of());
   }
 
-  /** Metrics that all have these tags, to tell one Nereid from another. */
+  /** Makes metrics with these tags, which distinguish one Nereid from another. */
   public NereidMetrics(Nereid nereid, Iterable<Tag> tags) {
     this.nereid = Objects.requireNonNull(nereid, "nereid");
     this.tags = Tags.of(Objects.requireNonNull(tags, "tags"));
@@ -64,7 +64,7 @@ public final class NereidMetrics implements MeterBinder, AutoCloseable {
     binding.bindAll();
   }
 
-  /** Takes all of its meters out of their registries. */
+  /** Removes all its meters from their registries. */
   @Override
   public synchronized void close() {
     for (Binding binding : bindings) {
@@ -125,7 +125,7 @@ public final class NereidMetrics implements MeterBinder, AutoCloseable {
               .register(registry));
     }
 
-    /** A Nereid that was closed has no figures. */
+    /** Returns a figure of the pool; NaN if the Nereid was closed. */
     private static double pool(Nereid nereid, ToDoubleFunction<PoolStatistics> figure) {
       try {
         return figure.applyAsDouble(nereid.poolStatistics());

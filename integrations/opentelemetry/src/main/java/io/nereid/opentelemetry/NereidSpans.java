@@ -14,8 +14,8 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Makes a span of each request that is sent where there is a span already: its child, with events
- * for what happened when. Requests outside of any span have none.
+ * Makes a child span for each request that is sent within a span, with events for the request's
+ * stages. Requests outside of any span get none.
  *
  * <pre>{@code
  * try (var spans = NereidSpans.install(openTelemetry)) {
@@ -23,8 +23,7 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>It is for all that this process sends, whichever Nereid it goes to, and one is installed at a
- * time.
+ * <p>It covers all runtimes of the process; one can be installed at a time.
  */
 public final class NereidSpans implements RequestObserver, AutoCloseable {
 
@@ -41,14 +40,14 @@ public final class NereidSpans implements RequestObserver, AutoCloseable {
     this.tracer = tracer;
   }
 
-  /** From now on spans are made by the application's own API. */
+  /** Makes spans from now on, by the application's own API. */
   public static NereidSpans install(OpenTelemetry openTelemetry) {
     NereidSpans spans = new NereidSpans(openTelemetry.getTracer("io.nereid"));
     RequestObserver.install(spans);
     return spans;
   }
 
-  /** No more spans are made; those of requests that are under way still end. */
+  /** Makes no more spans; those of requests under way still end. */
   @Override
   public void close() {
     RequestObserver.uninstall(this);
@@ -89,7 +88,7 @@ public final class NereidSpans implements RequestObserver, AutoCloseable {
     span.end(beganNs + tookNs, TimeUnit.NANOSECONDS);
   }
 
-  /** They have the names that traces of the server have. */
+  /** Adds events with the same names as in the server's traces. */
   private static void addEvents(Span span, long beganNs, Timings timings) {
     long atNs = beganNs;
     span.addEvent("QUEUE_START", atNs, TimeUnit.NANOSECONDS);

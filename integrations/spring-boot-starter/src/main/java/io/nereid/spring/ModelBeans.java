@@ -24,8 +24,8 @@ import org.springframework.core.type.AnnotationMetadata;
 
 /**
  * Makes a bean {@code nereid.model.NAME} of each model, with the model's name as its qualifier, and
- * as an alias where no bean of the application has it. The bean is the version that was the highest
- * when it was first asked for; code that follows new versions asks the {@link Nereid} each time.
+ * as an alias if no bean of the application has it. The bean is the highest version at the time of
+ * the first use; code that follows new versions asks the {@link Nereid} each time.
  */
 final class ModelBeans
     implements ImportBeanDefinitionRegistrar, EnvironmentAware, BeanFactoryAware {
@@ -60,7 +60,10 @@ final class ModelBeans
     }
   }
 
-  /** Unloading is the business of the {@link Nereid}, and a model that failed is nobody's yet. */
+  /**
+   * The definition of a model's bean, without a destroy method, since the {@link Nereid} unloads
+   * models.
+   */
   private RootBeanDefinition definition(String name) {
     RootBeanDefinition definition = new RootBeanDefinition(Model.class);
     definition.setInstanceSupplier(() -> beans.getBean(Nereid.class).model(name));

@@ -14,14 +14,12 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/**
- * Health, metrics and an endpoint of the {@link Nereid}, where the application has the actuator.
- */
+/** Health, metrics and an endpoint of the {@link Nereid}, if the application has the actuator. */
 @AutoConfiguration(after = NereidAutoConfiguration.class)
 @ConditionalOnBean(Nereid.class)
 final class NereidActuatorAutoConfiguration {
 
-  /** Made by Spring. */
+  /** Called by Spring. */
   public NereidActuatorAutoConfiguration() {}
 
   /** The meters, which Spring Boot binds to the registries of the application. */
@@ -35,7 +33,7 @@ final class NereidActuatorAutoConfiguration {
     }
   }
 
-  /** Adds the health indicator, which says whether all models are well. */
+  /** Adds the health indicator, which is up if no model has failed. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
   static class Health {

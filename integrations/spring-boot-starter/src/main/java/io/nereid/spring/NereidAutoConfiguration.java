@@ -19,17 +19,17 @@ import org.springframework.core.io.Resource;
 
 /**
  * Opens a {@link Nereid} with the models that {@link NereidProperties} name, closes it when the
- * application ends, after what serves requests, and makes a bean of each {@link Model}.
+ * application ends, after the web server, and makes a bean of each {@link Model}.
  */
 @AutoConfiguration
 @EnableConfigurationProperties(NereidProperties.class)
 @Import(ModelBeans.class)
 public final class NereidAutoConfiguration {
 
-  /** Made by Spring. */
+  /** Called by Spring. */
   public NereidAutoConfiguration() {}
 
-  /** The runtime; an application that makes its own gets that one. */
+  /** The runtime, unless the application has its own. */
   @Bean(destroyMethod = "close")
   @ConditionalOnMissingBean
   Nereid nereid(NereidProperties properties) {

@@ -16,8 +16,8 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.annotation.Bean;
 
 /**
- * Makes an embedding model of Spring AI, where the application has {@code nereid-text} and Spring
- * AI, and {@link NereidEmbeddingProperties} name a model and its tokenizer.
+ * Makes an embedding model of Spring AI, if the application has {@code nereid-text} and Spring AI,
+ * and {@link NereidEmbeddingProperties} name a model and its tokenizer.
  */
 @AutoConfiguration(after = NereidAutoConfiguration.class)
 @ConditionalOnClass({EmbeddingModel.class, TextEmbedder.class})
@@ -26,7 +26,7 @@ import org.springframework.context.annotation.Bean;
 @EnableConfigurationProperties(NereidEmbeddingProperties.class)
 final class NereidEmbeddingAutoConfiguration {
 
-  /** Made by Spring. */
+  /** Called by Spring. */
   public NereidEmbeddingAutoConfiguration() {}
 
   /** The tokenizer, which is closed when the application ends. */
@@ -38,7 +38,7 @@ final class NereidEmbeddingAutoConfiguration {
     }
   }
 
-  /** Vectors for those who do without Spring AI's own types. */
+  /** The embedder, for applications that do not use Spring AI's types. */
   @Bean
   @ConditionalOnMissingBean
   TextEmbedder textEmbedder(
@@ -47,7 +47,7 @@ final class NereidEmbeddingAutoConfiguration {
         nereid.model(properties.model()), tokenizer, properties.pooling(), properties.normalize());
   }
 
-  /** Makes the embedding model that vector stores of Spring AI ask for. */
+  /** The embedding model for Spring AI's vector stores. */
   @Bean
   @ConditionalOnMissingBean(EmbeddingModel.class)
   SpringAiEmbeddingModel embeddingModel(TextEmbedder embedder) {

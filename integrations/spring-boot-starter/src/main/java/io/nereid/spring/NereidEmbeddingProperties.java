@@ -10,8 +10,8 @@ import org.springframework.core.io.Resource;
  *
  * @param model the name of the model that makes vectors
  * @param tokenizer its {@code tokenizer.json}
- * @param maxTokens where longer texts are cut off
- * @param pooling how the vectors of a text's tokens become one
+ * @param maxTokens the length at which texts are cut off
+ * @param pooling the way to make one vector from those of a text's tokens
  * @param normalize whether vectors are brought to length 1
  */
 @ConfigurationProperties("nereid.embedding")

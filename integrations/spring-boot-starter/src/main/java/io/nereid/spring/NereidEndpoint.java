@@ -40,7 +40,7 @@ final class NereidEndpoint {
     return all;
   }
 
-  /** The versions of one model; null, which is answered with 404, where there is none. */
+  /** The versions of one model; null, which becomes a 404, if there is none. */
   @ReadOperation
   public List<Map<String, Object>> model(@Selector String name) {
     List<Map<String, Object>> versions =

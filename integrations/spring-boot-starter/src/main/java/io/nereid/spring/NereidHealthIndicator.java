@@ -8,7 +8,7 @@ import java.util.Map;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
-/** Up when no model has failed; the details say what each is, and why. */
+/** Up when no model has failed; the details have each model's state and the reasons. */
 final class NereidHealthIndicator extends AbstractHealthIndicator {
 
   private final Nereid nereid;

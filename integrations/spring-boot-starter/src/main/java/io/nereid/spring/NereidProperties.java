@@ -17,11 +17,11 @@ import org.springframework.core.io.Resource;
  * @param controlMode when models of the repositories are loaded
  * @param pollInterval how often mode poll looks for changes
  * @param load the models that mode explicit loads at the start
- * @param failFast whether the application does not start when a model cannot be loaded
+ * @param failFast whether the application fails to start when a model cannot be loaded
  * @param problemDetails whether failures that no controller handles are answered as problem details
  * @param shutdownTimeout how long requests that are under way may take when the application ends
- * @param onnxruntimePath the library of ONNX Runtime, in place of the one in its jar; null: that
- *     one
+ * @param onnxruntimePath the library of ONNX Runtime, in place of the one in its jar; null: the one
+ *     in its jar
  */
 @ConfigurationProperties("nereid")
 public record NereidProperties(

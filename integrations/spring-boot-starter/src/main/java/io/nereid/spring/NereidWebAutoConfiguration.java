@@ -28,7 +28,7 @@ final class NereidWebAutoConfiguration {
     return new Problems();
   }
 
-  /** Handlers of the application come first. Called by the threads of requests. */
+  /** The handler of exceptions, after the application's own. Called by the threads of requests. */
   @RestControllerAdvice
   @Order(Ordered.LOWEST_PRECEDENCE)
   static class Problems {

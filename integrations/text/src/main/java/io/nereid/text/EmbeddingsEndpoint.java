@@ -21,12 +21,12 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * The endpoint that OpenAI's clients ask for embeddings. Any model with an input {@code text} and
- * an output {@code embedding} answers them.
+ * The endpoint for embeddings of OpenAI's clients. Any model with an input {@code text} and an
+ * output {@code embedding} answers them.
  */
 public final class EmbeddingsEndpoint implements JsonEndpoint {
 
-  /** For the service loader. */
+  /** Called by the service loader. */
   public EmbeddingsEndpoint() {}
 
   @Override
@@ -77,7 +77,10 @@ public final class EmbeddingsEndpoint implements JsonEndpoint {
     }
   }
 
-  /** Makes as few requests as the model's batches allow: texts share one, tokens have each one. */
+  /**
+   * Makes as few requests as the model's batches allow: texts share requests, token lists have one
+   * each.
+   */
   private static void prepare(Model model, Body body, ModelRequests requests) {
     for (int i = 0; i < body.texts.size(); i += requests.most()) {
       int end = Math.min(body.texts.size(), i + requests.most());
@@ -151,10 +154,10 @@ public final class EmbeddingsEndpoint implements JsonEndpoint {
     private final Call call;
     private String model = "";
     private boolean base64;
-    private long dimensions; // 0: as many as the model makes
+    private long dimensions; // 0: the model's own number
     private long timeoutUs; // 0: none
 
-    /** Either has one entry an input, the other is empty. */
+    /** One of the two lists has an entry for each input, the other is empty. */
     private final List<String> texts = new ArrayList<>();
 
     private final List<long[]> tokens = new ArrayList<>();
@@ -176,7 +179,7 @@ public final class EmbeddingsEndpoint implements JsonEndpoint {
           base64 = format.equals("base64");
         }
         case "dimensions" -> dimensions = EndpointJson.positive(name, value);
-        case "user" -> EndpointJson.string(name, value); // it is the client's own note
+        case "user" -> EndpointJson.string(name, value); // ignored: the client's own note
         case "timeout" -> timeoutUs = EndpointJson.positive(name, value);
         default -> throw EndpointJson.unknown(name);
       }

@@ -21,13 +21,13 @@ import tools.jackson.core.StreamWriteFeature;
 import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.core.json.JsonFactory;
 
-/** Reads and writes the JSON of the endpoints as OpenAI has it, failures included. */
+/** Reads and writes the JSON of OpenAI's endpoints, including failures. */
 final class EndpointJson {
 
-  /** OpenAI takes as many texts in a request. */
+  /** The most texts in a request, as for OpenAI. */
   static final int MOST_TEXTS = 2048;
 
-  /** The stream is the server's, which sends it when all of it is there. */
+  /** Does not close the stream, which the server sends when it is complete. */
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .disable(StreamWriteFeature.AUTO_CLOSE_TARGET)
@@ -75,7 +75,7 @@ final class EndpointJson {
     }
   }
 
-  /** The kind of what the parser is at, for messages. */
+  /** The kind of the parser's present value, for messages. */
   static String kind(JsonParser value) {
     return KINDS.getOrDefault(value.currentToken(), "nothing");
   }
@@ -98,7 +98,7 @@ final class EndpointJson {
     return yes;
   }
 
-  /** A text, which takes heap memory. */
+  /** Reads a text, which counts as heap memory. */
   static String text(JsonEndpoint.Call call, String name, JsonParser value) {
     String text = string(name, value);
     RefusedMember.check(
@@ -117,7 +117,7 @@ final class EndpointJson {
         StatusCode.INVALID_ARGUMENT, name, "Unrecognized request argument supplied: " + name);
   }
 
-  /** The model of that name; a failure is one of the member. */
+  /** The model of that name; a failure blames the member. */
   static Model model(JsonEndpoint.Call call, String name) {
     RefusedMember.check(!name.isEmpty(), "model", "you must provide a model parameter");
     try {
@@ -134,7 +134,7 @@ final class EndpointJson {
         && !spec.decoupled();
   }
 
-  /** True if a model says how well texts answer queries. */
+  /** True if a model ranks texts by queries. */
   static boolean ranks(ModelSpec spec) {
     return has(spec.inputs(), "query", DataType.BYTES)
         && has(spec.inputs(), "text", DataType.BYTES)
@@ -154,7 +154,7 @@ final class EndpointJson {
     return JSON.createGenerator(ObjectWriteContext.empty(), reply);
   }
 
-  /** Writes a failure as OpenAI's clients read one. */
+  /** Writes a failure in OpenAI's form. */
   static void fail(int status, String message, Throwable cause, OutputStream reply) {
     String member = cause instanceof RefusedMember refused ? refused.member() : null;
     String code =

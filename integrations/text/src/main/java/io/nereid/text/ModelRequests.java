@@ -12,8 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The requests that one call to an endpoint becomes, and their responses, until it is closed. Used
- * by the thread of the call.
+ * Owns the requests of one call to an endpoint and their responses, until closed. Used by the
+ * thread of the call.
  */
 final class ModelRequests implements AutoCloseable {
 
@@ -22,7 +22,9 @@ final class ModelRequests implements AutoCloseable {
   private final List<InferRequest> requests = new ArrayList<>();
   private List<InferResponse> responses = List.of();
 
-  /** None so far; {@code timeoutUs} is the time that each may wait, 0 for any. */
+  /**
+   * Makes an empty collection; {@code timeoutUs} is the time that each request may wait, 0: any.
+   */
   ModelRequests(Model model, long timeoutUs) {
     this.model = model;
     this.timeoutUs = timeoutUs;
@@ -33,7 +35,7 @@ final class ModelRequests implements AutoCloseable {
     return Math.clamp(model.spec().maxBatchSize(), 1, EndpointJson.MOST_TEXTS);
   }
 
-  /** One more request, without inputs. */
+  /** Adds a request without inputs. */
   InferRequest add() {
     InferRequest request = model.newRequest();
     requests.add(request);
@@ -43,19 +45,19 @@ final class ModelRequests implements AutoCloseable {
     return request;
   }
 
-  /** Texts as the model takes them, each one a row. */
+  /** Makes a tensor of texts for the model, one a row. */
   Tensor texts(List<String> texts) {
     Tensor tensor = Tensor.of(texts);
     return model.spec().maxBatchSize() > 0 ? tensor.reshape(texts.size(), 1) : tensor;
   }
 
-  /** Has all answered, in their order. */
+  /** Sends all requests; returns the responses in the requests' order. */
   List<InferResponse> send(JsonEndpoint.Call call) {
     responses = call.infer(requests);
     return responses;
   }
 
-  /** The sum of an output of counts; 0 where the model has none. */
+  /** The sum of an output of counts; 0 if the model has none. */
   long sum(String output) {
     if (!EndpointJson.has(model.spec().outputs(), output, DataType.INT64)) {
       return 0;

@@ -16,7 +16,7 @@ public final class NereidEmbeddingModel extends DimensionAwareEmbeddingModel {
 
   private final TextEmbedder embedder;
 
-  /** The same vectors as the embedder's. */
+  /** Makes a model with the embedder's vectors. */
   public NereidEmbeddingModel(TextEmbedder embedder) {
     this.embedder = Objects.requireNonNull(embedder, "embedder");
   }

@@ -15,7 +15,7 @@ public final class NereidScoringModel implements ScoringModel {
 
   private final TextReranker reranker;
 
-  /** The same scores as the reranker's. */
+  /** Makes a model with the reranker's scores. */
   public NereidScoringModel(TextReranker reranker) {
     this.reranker = Objects.requireNonNull(reranker, "reranker");
   }

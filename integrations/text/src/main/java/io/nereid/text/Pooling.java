@@ -1,12 +1,12 @@
 package io.nereid.text;
 
 /**
- * The ways to make one vector of the vectors of a text's tokens; a model's card says which one it
- * wants.
+ * The ways to make one vector of the vectors of a text's tokens; a model's card names the right
+ * one.
  */
 public enum Pooling {
-  /** The mean of all is the text's, as most sentence transformers want it. */
+  /** The text's vector is the mean of all, as for most sentence transformers. */
   MEAN,
-  /** The vector of the first token is the text's. */
+  /** The text's vector is that of the first token. */
   FIRST
 }

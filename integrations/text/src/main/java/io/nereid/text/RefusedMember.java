@@ -10,20 +10,20 @@ final class RefusedMember extends NereidException {
 
   private final String member;
 
-  /** {@code member} is null where the failure is about none of them. */
+  /** {@code member} is null if no member is at fault. */
   RefusedMember(StatusCode code, String member, String message) {
     super(code, message);
     this.member = member;
   }
 
-  /** Fails because of a member, unless what is expected of it holds. */
+  /** Throws because of a member unless {@code holds}. */
   static void check(boolean holds, String member, String otherwise) {
     if (!holds) {
       throw new RefusedMember(StatusCode.INVALID_ARGUMENT, member, otherwise);
     }
   }
 
-  /** The member; null: it is about none. */
+  /** The member at fault; null: none. */
   String member() {
     return member;
   }

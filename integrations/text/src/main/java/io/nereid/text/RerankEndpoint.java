@@ -16,14 +16,14 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * The endpoint that clients of Cohere, Jina and vLLM ask how well texts answer a query. Any model
- * with inputs {@code query} and {@code text} and an output {@code score} answers them.
+ * The endpoint for ranking texts by a query, of clients of Cohere, Jina and vLLM. Any model with
+ * inputs {@code query} and {@code text} and an output {@code score} answers them.
  */
 public final class RerankEndpoint implements JsonEndpoint {
 
   private static final String DOCUMENTS = "documents";
 
-  /** For the service loader. */
+  /** Called by the service loader. */
   public RerankEndpoint() {}
 
   @Override
@@ -147,7 +147,7 @@ public final class RerankEndpoint implements JsonEndpoint {
         case DOCUMENTS -> readTexts(value);
         case "top_n" -> most = EndpointJson.positive(name, value);
         case "return_documents" -> returnsTexts = EndpointJson.bool(name, value);
-        case "user" -> EndpointJson.string(name, value); // it is the client's own note
+        case "user" -> EndpointJson.string(name, value); // ignored: the client's own note
         case "timeout" -> timeoutUs = EndpointJson.positive(name, value);
         default -> throw EndpointJson.unknown(name);
       }
@@ -170,7 +170,7 @@ public final class RerankEndpoint implements JsonEndpoint {
       }
     }
 
-    /** A document may be an object with its text. */
+    /** Reads a document that is an object with a text. */
     private void readObject(JsonParser value) {
       int before = texts.size();
       while (value.nextToken() != JsonToken.END_OBJECT) {

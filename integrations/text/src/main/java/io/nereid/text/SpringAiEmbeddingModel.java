@@ -20,7 +20,7 @@ public final class SpringAiEmbeddingModel extends AbstractEmbeddingModel {
 
   private final TextEmbedder embedder;
 
-  /** The same vectors as the embedder's. */
+  /** Makes a model with the embedder's vectors. */
   public SpringAiEmbeddingModel(TextEmbedder embedder) {
     this.embedder = Objects.requireNonNull(embedder, "embedder");
   }

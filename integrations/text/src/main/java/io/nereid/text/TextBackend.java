@@ -30,22 +30,22 @@ import java.util.stream.IntStream;
  * row, or its input {@code tokens} the numbers of a text's tokens; its outputs are {@code
  * embedding} and {@code prompt_tokens}. With the parameter {@code task} at {@code rerank} it is a
  * {@link TextReranker}: its inputs {@code query} and {@code text} have one of each a row, and its
- * output {@code score} says how well they go together.
+ * output {@code score} tells how well they match.
  *
  * <p>Each instance has a runtime of its own for the ONNX model, with as many instances as there are
  * processors, so that the texts of one batch are computed side by side. It is not the runtime that
  * loads this backend: there the ONNX model would be one more of the operator's models, with a name
  * that may be taken, and could be asked or unloaded by itself.
  *
- * <p>A backend is shown its model alone, so the inner runtime has the default options. The native
- * library is the process's in any case; ONNX Runtime's is the one that {@code
- * -Dnereid.onnxruntime.path} names, or the one of the class path; the pool of each instance has the
- * default limit, and uses what {@code batch_texts} and {@code max_tokens} ask for. Requests wait in
- * the queue of the outer model, and hold its resources.
+ * <p>A backend sees only its model, so the inner runtime has the default options. The native
+ * library is shared by the process; ONNX Runtime's is named by {@code -Dnereid.onnxruntime.path} or
+ * is that of the class path; the pool of each instance has the default limit, and its use depends
+ * on {@code batch_texts} and {@code max_tokens}. Requests wait in the queue of the outer model, and
+ * hold its resources.
  */
 public final class TextBackend implements Backend {
 
-  /** A batch of this backend is sorted by length before it is split, so it may be large. */
+  /** The largest batch; it may be large, since it is sorted by length and split. */
   private static final int MAX_TEXTS = 64;
 
   private static final TensorSpec TEXT = TensorSpec.of("text", DataType.BYTES, -1, 1).asOptional();
@@ -57,7 +57,7 @@ public final class TextBackend implements Backend {
   private static final TensorSpec SCORE = TensorSpec.of("score", DataType.FP32, -1, 1);
   private static final TensorSpec COUNT = TensorSpec.of("prompt_tokens", DataType.INT64, -1, 1);
 
-  /** For the service loader. */
+  /** Called by the service loader. */
   public TextBackend() {}
 
   @Override
@@ -85,8 +85,8 @@ public final class TextBackend implements Backend {
     private final TextTokenizer tokenizer;
     private final Nereid nereid;
     private final Model model;
-    private final TextEmbedder embedder; // null: it ranks
-    private final TextReranker reranker; // null: it embeds
+    private final TextEmbedder embedder; // null: the model ranks
+    private final TextReranker reranker; // null: the model embeds
 
     Instance(ModelSpec spec) throws Exception {
       Path directory = Path.of(spec.parameters().get("model_path"));
@@ -118,7 +118,7 @@ public final class TextBackend implements Backend {
       }
     }
 
-    /** True if the model says how well texts answer queries, in place of their vectors. */
+    /** True if the model ranks texts by queries, instead of making vectors. */
     static boolean ranks(ModelSpec spec) {
       return choice(spec, "task", "embed", "rerank") == 1;
     }
@@ -144,14 +144,12 @@ public final class TextBackend implements Backend {
           return value;
         }
       } catch (NumberFormatException e) {
-        // It is told below, as what is no positive number.
+        // Reported below, as for other values that are no positive number.
       }
       throw wrong(key, "a positive number", given);
     }
 
-    /**
-     * Returns the index of the value that a parameter chooses out of two; the first is the default.
-     */
+    /** Returns the index of a parameter's value among two; the first is the default. */
     private static int choice(ModelSpec spec, String key, String first, String second) {
       String given = spec.parameters().getOrDefault(key, first);
       int index = List.of(first, second).indexOf(given);
@@ -223,7 +221,7 @@ public final class TextBackend implements Backend {
           .toList();
     }
 
-    /** A token that the model does not have fails its own request, none of the neighbours. */
+    /** Fails only the requests with unknown tokens, not their neighbours. */
     private void failThose(Batch batch, List<long[]> tokens, NereidException all) {
       if (batch.requestCount() == 1) {
         throw new NereidException(StatusCode.INVALID_ARGUMENT, all.getMessage());

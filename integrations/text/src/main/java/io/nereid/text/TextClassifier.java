@@ -7,7 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Says which of some labels fits a text, by a model with a logit for each. Any thread may call. */
+/**
+ * Classifies texts by labels, with a model that has a logit for each label. Any thread may call.
+ */
 public final class TextClassifier {
 
   private final TokenBatches batches;
@@ -19,8 +21,7 @@ public final class TextClassifier {
    * @param model takes {@code input_ids}, {@code attention_mask} and, if it wants, {@code
    *     token_type_ids}; its first output in FP32 has the logits
    * @param tokenizer the model's, which stays the caller's
-   * @param labels what the logits stand for, in their order; as the model's configuration says if
-   *     there are none
+   * @param labels names of the logits, in order; if empty, those of the model's configuration
    */
   public TextClassifier(Model model, TextTokenizer tokenizer, String... labels) {
     batches = new TokenBatches(model, tokenizer, false);
@@ -31,12 +32,12 @@ public final class TextClassifier {
     }
   }
 
-  /** The share of each label, the best first; together they are 1. */
+  /** The share of each label, the best first; their sum is 1. */
   public Map<String, Float> classify(String text) {
     return classifyAll(List.of(text)).getFirst();
   }
 
-  /** The same of several texts, in their order. */
+  /** Does the same for several texts, in order. */
   public List<Map<String, Float>> classifyAll(List<String> texts) {
     List<Map<String, Float>> all = new ArrayList<>();
     if (texts.isEmpty()) {

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * Makes vectors of texts: tokenizes them, has the model answer them in few batches with little
- * padding, and pools the answers. Any thread may call, and virtual ones may wait cheaply.
+ * Makes vectors from texts: tokenizes them, runs the model in few batches with little padding, and
+ * pools the results. Any thread may call; virtual threads wait cheaply.
  *
- * <p>A text's vector is the same whatever other texts are under way. With dynamic quantization it
- * would depend on them: texts of such a model, which is found out at first use, are alone in their
- * batches, and cost least with a {@code maxBatchSize} of 1 and several instances.
+ * <p>A text's vector does not depend on other texts under way. With dynamic quantization it would:
+ * such a model is detected at the first use, and its texts are alone in their batches, which costs
+ * least with a {@code maxBatchSize} of 1 and several instances.
  */
 public final class TextEmbedder {
 
@@ -47,7 +47,7 @@ public final class TextEmbedder {
   }
 
   /**
-   * The same, whose texts share batches even if that changes their vectors: with dynamic
+   * Returns a copy whose texts share batches even if that changes their vectors: with dynamic
    * quantization by up to 0.02 an element. It is faster for lists of texts.
    */
   public TextEmbedder approximate() {
@@ -70,7 +70,7 @@ public final class TextEmbedder {
     return batches.tokenizer().encode(texts);
   }
 
-  /** The number of tokens of all texts, without those that the model wants around each. */
+  /** The number of tokens of all texts, without the special tokens around each. */
   int count(List<long[]> tokens) {
     int around = tokens(List.of("")).getFirst().length;
     return tokens.stream().mapToInt(text -> Math.max(0, text.length - around)).sum();
@@ -81,7 +81,7 @@ public final class TextEmbedder {
     return batches.model().name();
   }
 
-  /** The vectors of texts that are tokenized: the numbers of each one's tokens, as they are. */
+  /** The vectors of tokenized texts: the numbers of each one's tokens, unchanged. */
   public List<float[]> embedTokens(List<long[]> tokens) {
     float[][] vectors = new float[tokens.size()][];
     batches.run(
@@ -95,7 +95,7 @@ public final class TextEmbedder {
   private float[] vector(Tensor hidden, int row, int tokens) {
     int rank = hidden.rank();
     int size = (int) hidden.dim(rank - 1);
-    int perText = rank < 3 ? 1 : (int) hidden.dim(rank - 2); // pooled by the model: one
+    int perText = rank < 3 ? 1 : (int) hidden.dim(rank - 2); // 1: pooled by the model
     MemorySegment values = hidden.segment();
     boolean first = pooling == Pooling.FIRST || perText == 1;
     int used = first ? 1 : Math.min(perText, tokens);

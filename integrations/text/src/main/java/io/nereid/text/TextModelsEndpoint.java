@@ -6,10 +6,10 @@ import io.nereid.model.ModelState;
 import java.io.OutputStream;
 import tools.jackson.core.JsonGenerator;
 
-/** The endpoint that OpenAI's clients ask for the models that embed texts or rank them. */
+/** The endpoint of OpenAI's clients that lists the models that embed or rank texts. */
 public final class TextModelsEndpoint implements JsonEndpoint {
 
-  /** For the service loader. */
+  /** Called by the service loader. */
   public TextModelsEndpoint() {}
 
   @Override

@@ -4,8 +4,8 @@ import io.nereid.Model;
 import java.util.List;
 
 /**
- * Says how well texts answer a query, by a cross-encoder: a model that reads both at once, such as
- * BGE's rerankers or MiniLM's for MS MARCO. Any thread may call.
+ * Scores how well texts answer a query, by a cross-encoder: a model that reads both at once, such
+ * as BGE's rerankers or MiniLM's for MS MARCO. Any thread may call.
  */
 public final class TextReranker {
 
@@ -22,7 +22,7 @@ public final class TextReranker {
     this(model, tokenizer, false);
   }
 
-  /** One whose texts share batches even if that changes their scores, if it is approximate. */
+  /** Makes a reranker; if approximate, texts share batches even if that changes their scores. */
   TextReranker(Model model, TextTokenizer tokenizer, boolean approximate) {
     batches = new TokenBatches(model, tokenizer, approximate);
     long logits = batches.output().dims().stream().reduce(1L, (a, b) -> a * b);

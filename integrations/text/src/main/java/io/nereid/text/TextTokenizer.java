@@ -19,9 +19,8 @@ public final class TextTokenizer implements AutoCloseable {
   private final HuggingFaceTokenizer tokenizer;
 
   static {
-    // DJL would tell its makers that it is used, on machines of theirs, and on those with a GPU
-    // fetch
-    // another library: it shall touch no network.
+    // Keeps DJL off the network: it would report its use to its makers and, on machines with a GPU,
+    // download another library.
     setUnlessSet("OPT_OUT_TRACKING", "true");
     setUnlessSet("RUST_FLAVOR", "cpu");
   }
@@ -39,7 +38,7 @@ public final class TextTokenizer implements AutoCloseable {
   /**
    * The tokenizer in a file.
    *
-   * @param maxTokens what is longer is cut off there
+   * @param maxTokens the length at which texts are cut off
    */
   public static TextTokenizer open(Path json, int maxTokens) throws IOException {
     try (InputStream in = Files.newInputStream(Objects.requireNonNull(json, "json"))) {
@@ -47,7 +46,10 @@ public final class TextTokenizer implements AutoCloseable {
     }
   }
 
-  /** The same out of a stream, as of {@link Class#getResourceAsStream}; it is not closed. */
+  /**
+   * Does the same for a stream, such as that of {@link Class#getResourceAsStream}, which is not
+   * closed.
+   */
   public static TextTokenizer read(InputStream json, int maxTokens) throws IOException {
     Objects.requireNonNull(json, "json");
     if (maxTokens < 1) {
@@ -66,22 +68,25 @@ public final class TextTokenizer implements AutoCloseable {
     return new TextTokenizer(HuggingFaceTokenizer.newInstance(json, options));
   }
 
-  /** The numbers of each text's tokens, with those that the model wants around them. */
+  /** The numbers of each text's tokens, with the special tokens around them. */
   public List<long[]> encode(List<String> texts) {
     return Stream.of(tokenizer.batchEncode(texts)).map(Encoding::getIds).toList();
   }
 
-  /** The same, as a model takes them. */
+  /** The tokens of texts in the model's form. */
   List<TokenBatches.Tokens> tokens(List<String> texts) {
     return tokens(tokenizer.batchEncode(texts));
   }
 
-  /** Each text behind the same first one, as models that compare two take them. */
+  /**
+   * The tokens of pairs, each of the same first text and one of the others, for models that compare
+   * two texts.
+   */
   List<TokenBatches.Tokens> pairs(String first, List<String> texts) {
     return pairs(Collections.nCopies(texts.size(), first), texts);
   }
 
-  /** Each text behind its own first one. */
+  /** The tokens of pairs, each of a first text and its second. */
   List<TokenBatches.Tokens> pairs(List<String> firsts, List<String> texts) {
     PairList<String, String> pairs = new PairList<>(firsts, texts);
     return tokens(tokenizer.batchEncode(pairs));

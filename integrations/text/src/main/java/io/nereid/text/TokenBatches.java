@@ -30,28 +30,28 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
 /**
- * Sends tokens of texts to a model: those of like length together, padded to the same one. Texts of
- * threads that call at the same time share batches, too, by the model's own dynamic batching. Any
- * thread may call.
+ * Sends tokens of texts to a model: texts of similar length together, padded to the same length.
+ * Texts of threads that call at the same time share batches, too, by the model's own dynamic
+ * batching. Any thread may call.
  *
  * <p>A model with dynamic quantization computes its scales over a batch, so that its answer to a
- * text depends on the text's company. It is found out by asking it for a text alone and beside
- * another; from then on each text is alone in its batch, without padding.
+ * text depends on the other texts. To detect that, the model is asked for a text alone and together
+ * with another; then each text is alone in its batch, without padding.
  */
 final class TokenBatches {
 
   private static final Logger LOGGER = System.getLogger(TokenBatches.class.getName());
 
-  /** The length of a text alone is a multiple of this, so that texts of other callers fit. */
+  /** Lengths are padded to multiples of this, so that texts of other callers fit into the batch. */
   private static final int STEP = 8;
 
-  /** A request costs as much as so many tokens: MiniLM's 0.4 ms a run and 0.065 ms a token. */
+  /** The cost of a request, in tokens: MiniLM's 0.4 ms a run and 0.065 ms a token. */
   private static final int REQUEST_TOKENS = 6;
 
   /** The most tokens in a request, padding included: memory of attention grows with it. */
   private static final int MAX_TOKENS = 4096;
 
-  /** The least cosine between two answers that are the same but for rounding. */
+  /** The least cosine between two answers that differ only by rounding. */
   private static final double SAME = 0.99999;
 
   /** The tokens of a text; {@code types} has 1 for those of a second text. */
@@ -66,7 +66,7 @@ final class TokenBatches {
     void read(Tensor output, int row, int text);
   }
 
-  /** Says whether company in a batch changes the answers of one load of the model. */
+  /** Whether other texts in a batch change the answers of one load of the model. */
   private record Company(ModelSpec spec, boolean matters) {}
 
   private final Model model;
@@ -74,12 +74,13 @@ final class TokenBatches {
   private final boolean approximate;
   private final String output;
   private final int places;
-  private final Semaphore free; // as many as the instances keep busy with, and none waits for two
-  private final AtomicBoolean told = new AtomicBoolean(); // that strangers ask the model
+  private final Semaphore free; // permits for as many requests as keep the instances busy
+  // whether it was logged that other code uses the model
+  private final AtomicBoolean told = new AtomicBoolean();
   private volatile Company company;
 
   /**
-   * For a model with inputs as BERT's.
+   * Makes batches for a model with BERT's inputs.
    *
    * @param approximate whether texts share batches even if that changes the answers
    */
@@ -129,7 +130,7 @@ final class TokenBatches {
     return model.spec().inputs().stream().map(TensorSpec::name).toList();
   }
 
-  /** Has all texts answered. The reader is called once for each, by any threads. */
+  /** Runs all texts. The reader is called once for each, on any threads. */
   void run(List<Tokens> texts, Reader reader) {
     int rows = Math.clamp(model.spec().maxBatchSize(), 1, Integer.MAX_VALUE);
     if (rows > 1 && !approximate && companyMatters()) {
@@ -154,7 +155,7 @@ final class TokenBatches {
     }
   }
 
-  // ---- Texts whose company matters --------------------------------------------------------------
+  // ---- Models whose answers depend on other texts -----------------------------------------------
 
   private boolean companyMatters() {
     Company known = company;
@@ -178,7 +179,7 @@ final class TokenBatches {
     return tensor.row(row).toFloatArray();
   }
 
-  /** The cosine of the elements that both have: one may have those of padding behind them. */
+  /** The cosine of the common elements: one answer may have elements of padding behind. */
   private static double cosine(float[] one, float[] other) {
     double product = 0;
     double squares = 0;
@@ -194,9 +195,9 @@ final class TokenBatches {
 
   /**
    * Runs each text alone in its batch: at most one request waits while the instances execute one
-   * each, so that none finds company. If two texts met all the same, both are asked again while
-   * nothing else is under way. If a stranger's request shares a batch even then, the text fills a
-   * batch with copies of itself, which change no scale.
+   * each. If two texts still meet in a batch, both are run again while nothing else is under way.
+   * If another program's request shares a batch even then, the text fills a batch with copies of
+   * itself, which do not change the scale.
    */
   private void runEachAlone(List<Tokens> texts, Reader reader) {
     List<CompletableFuture<Integer>> answers = new ArrayList<>();
@@ -246,10 +247,10 @@ final class TokenBatches {
 
   // ---- Batches ----------------------------------------------------------------------------------
 
-  /** Texts that go together: their positions, and the length to which they are padded. */
+  /** Texts of one request: their positions, and the length to which they are padded. */
   private record Chunk(int length, int[] texts) {
 
-    /** The first text, so often that no other has room in its batch. */
+    /** A chunk of copies of the first text that fills a batch. */
     Chunk filled(int rows) {
       int[] copies = new int[rows];
       Arrays.fill(copies, texts[0]);
@@ -275,12 +276,12 @@ final class TokenBatches {
               shared ? Math.ceilDiv(length, STEP) * STEP : length,
               Arrays.copyOfRange(order, begins[end], end)));
     }
-    return chunks; // the longest first, so that none of them is begun last
+    return chunks; // the longest first, so that a long one is not begun last
   }
 
   /**
-   * Splits texts, in the order of their lengths, where that costs least: padding and requests both
-   * cost. Gives for each end the begin of the chunk that ends there.
+   * Splits texts, ordered by length, at the least total cost of padding and requests. Returns for
+   * each end the begin of the chunk that ends there.
    */
   private static int[] begins(int[] lengths, int rows) {
     int[] begins = new int[lengths.length + 1];
@@ -302,7 +303,7 @@ final class TokenBatches {
     return begins;
   }
 
-  /** Sends the texts; the future has how many rows were executed together. */
+  /** Sends the texts; the future has the number of rows of their batch. */
   private CompletableFuture<Integer> send(Chunk chunk, List<Tokens> tokens, Reader reader) {
     int rows = chunk.texts.length;
     InferRequest request = model.newRequest();
@@ -361,7 +362,7 @@ final class TokenBatches {
           reader.read(answer, row, chunk.texts[row]);
         }
         batch = response.executedBatchSize();
-      } catch (Throwable e) { // the caller waits, whatever it is
+      } catch (Throwable e) { // the waiting caller must be told of any failure
         answered.completeExceptionally(e);
         return;
       }

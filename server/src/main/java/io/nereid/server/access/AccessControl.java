@@ -7,9 +7,9 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 
 /**
- * Decides which requests of one frontend may be made, on the threads that serve them. If tokens are
- * wanted, they are for everything but health, which probes ask for; a restriction of a group
- * applies beside them.
+ * Decides which requests of one frontend may be made, on the threads that serve them. Tokens, if
+ * configured, are needed for everything but health, which probes ask for; restrictions of groups
+ * apply in addition.
  */
 public final class AccessControl {
 
@@ -19,7 +19,7 @@ public final class AccessControl {
   private static final String AUTHORIZATION = "authorization";
 
   private final Restrictions restrictions;
-  private final Tokens tokens; // null: none are wanted
+  private final Tokens tokens; // null: no tokens are needed
 
   private AccessControl(Restrictions restrictions, Tokens tokens) {
     this.restrictions = restrictions;
@@ -31,7 +31,7 @@ public final class AccessControl {
     return new AccessControl(Objects.requireNonNull(restrictions), tokens.orElse(null));
   }
 
-  /** True if nothing is ever refused, so that nothing need be checked. */
+  /** True if no request is ever refused, so that none need be checked. */
   public boolean isOpen() {
     return tokens == null && restrictions.isEmpty();
   }
@@ -48,7 +48,7 @@ public final class AccessControl {
   /**
    * The refusal of a request; empty if it may be made.
    *
-   * @param group what it asks for; null when that does not exist
+   * @param group the requested group; null: no endpoint has the path
    */
   public Optional<Refusal> check(EndpointGroup group, UnaryOperator<String> fields) {
     Refusal refusal = null;

@@ -9,22 +9,22 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
- * The groups of endpoints that want a header field of a certain value. They are parsed from texts
+ * The groups of endpoints that need a header field with a certain value. They are parsed from texts
  * of the form {@code GROUP[,GROUP...]:FIELD=VALUE}.
  */
 public final class Restrictions {
 
-  /** No group wants anything. */
+  /** No restrictions. */
   public static final Restrictions NONE = new Restrictions("API", Map.of());
 
-  /** In front of the field's name in the metadata of a gRPC call. */
+  /** The prefix of the field's name in the metadata of a gRPC call. */
   private static final String GRPC_PREFIX = "triton-grpc-protocol-";
 
   /**
-   * The header field that a group wants.
+   * The header field that a group needs.
    *
-   * @param field the name of the header field as clients are told it
-   * @param value what it has to be
+   * @param field the name of the header field, as messages show it
+   * @param value the value that it must have
    */
   private record Rule(String field, Secret value) {}
 

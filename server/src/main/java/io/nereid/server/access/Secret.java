@@ -5,8 +5,8 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * A text that clients have to know, kept as a hash: the text itself is in no heap dump, and
- * comparing takes the same time for every text that is not it.
+ * A secret text of clients, kept as a hash, so that no heap dump contains it and comparing takes
+ * the same time for every wrong text.
  */
 final class Secret {
 

@@ -20,7 +20,7 @@ import java.util.Set;
  */
 public final class Tokens {
 
-  /** In front of the token in the Authorization field; compared without regard to case. */
+  /** The text in front of the token in the Authorization field, in any case. */
   private static final String SCHEME = "bearer ";
 
   private static final String FIELD = "Authorization";
@@ -65,7 +65,7 @@ public final class Tokens {
     return grants;
   }
 
-  /** No message of this repeats the token. */
+  /** Parses a line; no message repeats the token. */
   private static Grant grant(String line, String where) {
     String[] parts = line.split("\\s+");
     if (parts.length > 2 || !parts[0].chars().allMatch(Tokens::isTokenCharacter)) {
@@ -96,9 +96,9 @@ public final class Tokens {
   }
 
   /**
-   * Null when the request may be made.
+   * Returns the refusal of a request; null if it may be made.
    *
-   * @param group what is asked for; null for a path that leads nowhere, where any token will do
+   * @param group the requested group; null for an unknown path, for which any token will do
    * @param authorization the value of the field; null when there is none
    */
   Refusal check(EndpointGroup group, String authorization) {
@@ -110,7 +110,7 @@ public final class Tokens {
     Secret token = Secret.of(authorization.substring(SCHEME.length()).strip());
     boolean known = false;
     boolean granted = false;
-    for (Grant grant : grants.current()) { // all of them, whichever it is
+    for (Grant grant : grants.current()) { // compares with all, so that the time reveals nothing
       boolean same = grant.token.matches(token);
       known |= same;
       granted |= same & (group == null || grant.groups.contains(group));

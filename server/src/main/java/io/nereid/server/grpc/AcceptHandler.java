@@ -24,13 +24,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * Stands at the listening socket of gRPC, on the thread that accepts. It closes connections that
- * are too many, or for which there is no heap, before anything is made for them, and goes on after
- * a pause when accepting fails. {@link ConnectionLimit} counts those that prove to speak gRPC once
- * more: it can tell a client why it is sent away.
+ * Handles the listening socket of gRPC, on the thread that accepts. It closes connections beyond
+ * the limit or the heap before allocating anything for them, and pauses when accepting fails.
+ * {@link ConnectionLimit} counts again those that speak gRPC: it can tell a client the reason.
  *
- * <p>It also puts a listener of ours in front of gRPC's own on every connection, before the first
- * frame is read, and what makes large messages cheaper: gRPC's builder has no options for that.
+ * <p>It also adds to every connection, before the first frame is read, our frame listener in front
+ * of gRPC's own, and {@link ReplyBuffers} and {@link WholeFrames}, which make large messages
+ * cheaper: gRPC's builder has no options for that.
  */
 final class AcceptHandler extends ChannelInboundHandlerAdapter {
 
@@ -43,18 +43,18 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   private final ConnectionFailures counts;
   private final Runnable ended;
 
-  /** Makes a connection's listener, which passes on what it hears. */
+  /** Makes a connection's listener, which passes on the frames. */
   private final Function<Http2ConnectionHandler, Http2FrameListener> listener;
 
   private final AtomicInteger open = new AtomicInteger();
   private final FailureLog failures = new FailureLog("gRPC could not accept a connection");
   private final ReserveDescriptor reserve = new ReserveDescriptor();
-  private boolean refusing; // connections, with the descriptor that was reserved for that
+  private boolean refusing; // true: connections are refused, with the descriptor reserved for that
 
   /**
-   * For one socket.
+   * Makes the handler of one socket.
    *
-   * @param ended is run when the socket is closed, whoever did it
+   * @param ended runs when the socket is closed, by any code
    * @param listener makes a connection's listener
    */
   AcceptHandler(
@@ -77,7 +77,7 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
     Reason refusal = refusing ? Reason.ACCEPT : admit();
     if (refusal != null) {
       counts.add(refusal);
-      connection.unsafe().closeForcibly(); // no event loop has it yet
+      connection.unsafe().closeForcibly(); // the connection has no event loop yet
       return;
     }
     connection.closeFuture().addListener(closed -> leave());
@@ -100,9 +100,7 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
     heap.giveBackOfConnection(GrpcLimits.CONNECTION_BYTES);
   }
 
-  /**
-   * Takes the reserved descriptor back, which was released so that connections could be refused.
-   */
+  /** Opens the reserved descriptor again, which was released to refuse connections. */
   @Override
   public void channelReadComplete(ChannelHandlerContext context) {
     if (refusing) {
@@ -115,7 +113,7 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable failure) {
     failures.log(failure);
-    boolean again = refusing; // somebody else took the descriptor
+    boolean again = refusing; // other code took the descriptor
     channelReadComplete(context);
     context.channel().config().setAutoRead(false);
     if (!again) {
@@ -137,9 +135,12 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
     context.fireChannelInactive();
   }
 
-  /** A connection whose client never says how it speaks HTTP/2 has come to nothing. */
+  /**
+   * Makes the handler of whole frames, and counts a connection whose client sends no HTTP/2
+   * preface.
+   */
   private WholeFrames wholeFrames(Http2ConnectionDecoder decoder, Channel connection) {
-    AtomicBoolean counted = new AtomicBoolean(); // by the connection's own thread
+    AtomicBoolean counted = new AtomicBoolean(); // set by the connection's own thread
     connection
         .closeFuture()
         .addListener(closed -> {
@@ -156,8 +157,8 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * Waits for a connection's first bytes, or with TLS the first that are deciphered: gRPC's handler
-   * is there then.
+   * Waits for a connection's first bytes, decrypted with TLS: by then gRPC's handler is in the
+   * pipeline.
    */
   private final class FirstBytes extends ChannelInboundHandlerAdapter {
 

@@ -18,17 +18,17 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Ends calls of one connection whose messages stay unfinished: gRPC holds what has arrived of a
- * message until the rest comes. All connections share a budget of bytes for that, and each message
- * has a time to get on. A message that comes in one frame, as most do, is not kept here at all. The
+ * Ends calls of one connection whose messages stay unfinished, since gRPC holds a partial message
+ * until the rest comes. All connections share a budget of bytes for partial messages, and each
+ * message must progress in time. Messages that come in one frame, as most do, are not tracked. The
  * connection's event loop is the only thread that calls it.
  */
 final class ArrivingMessages extends Http2FrameListenerDecorator {
 
-  /** The bytes of a message that have to arrive within its time, unless fewer are left. */
+  /** The bytes of a message that must arrive within each period, unless fewer are left. */
   static final long PROGRESS_BYTES = 1 << 20;
 
-  /** A client may leave so many replies unread, however little memory there is. */
+  /** The number of replies that a client may always leave unread. */
   private static final int FEW_REPLIES = 8;
 
   private final Http2ConnectionHandler connection;
@@ -89,7 +89,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     begun(context, id, last);
   }
 
-  /** A call has begun, whose first message is to follow. */
+  /** Notes that a call has begun, whose first message is to follow. */
   private void begun(ChannelHandlerContext context, int id, boolean last) throws Http2Exception {
     Http2Stream stream = connection.connection().stream(id);
     if (last || stream == null) {
@@ -109,7 +109,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     open.data(id);
     UnfinishedMessage message = unfinished.get(id);
     if (last) {
-      forget(id); // it is whole, or gRPC ends the call
+      forget(id); // the message is whole, or gRPC ends the call
     } else if (message != null || !UnfinishedMessage.areWhole(data)) {
       arrived(context, id, message, data);
     }
@@ -189,7 +189,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     if (replies.isScarce()
         && System.nanoTime() - endedNs > time.toNanos() / 4
         && hasManyReplies()) {
-      context.close(); // others want the memory of what the client does not take
+      context.close(); // others need the memory of the unread replies
     }
     context.flush();
     if (!unfinished.isEmpty() || !open.isEmpty()) {
@@ -209,12 +209,12 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
                   stream -> !flow.hasFlowControlled(stream) || ++waiting[0] <= FEW_REPLIES);
       return beyond != null;
     } catch (Http2Exception e) {
-      throw new IllegalStateException(e); // nothing here throws it
+      throw new IllegalStateException(e); // the loop throws none
     }
   }
 
   private boolean isStuck(Http2Stream stream, UnfinishedMessage message) {
-    // Bytes that gRPC has not taken show that the server lets the client wait.
+    // Bytes that gRPC has not taken mean that the client waits for the server.
     boolean waitsForServer = connection.decoder().flowController().unconsumedBytes(stream) > 0;
     return !message.gotOn(waitsForServer ? 0 : PROGRESS_BYTES, time.toNanos());
   }
@@ -222,8 +222,8 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
   // ---- The end of a call -----------------------------------------------------------------------
 
   /**
-   * Tells the client, while it still sends, and gives what ends the stream then. gRPC takes the
-   * status for the call's from it, and gives back what it held.
+   * Tells the client the status while it still sends, and returns the exception that ends the
+   * stream. gRPC takes it for the call's status and frees the partial message.
    */
   private Http2Exception refused(ChannelHandlerContext context, Http2Stream stream, Status status) {
     Http2Headers trailers = new DefaultHttp2Headers(false);
@@ -243,24 +243,24 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
   }
 
   /**
-   * The place of a stream within its messages, each of which has five bytes in front that tell
-   * whether it is compressed, and its length. For one thread.
+   * The place of a stream within its messages, each of which begins with five bytes: a flag for
+   * compression and the length. For one thread.
    */
   private static final class UnfinishedMessage {
 
     private static final int PREFIX_BYTES = 5;
 
-    /** Memory that each frame takes beside its bytes: gRPC holds them one by one. */
+    /** The memory of each frame beside its bytes: gRPC keeps frames separate. */
     private static final int FRAME_BYTES = 256;
 
-    private int prefixCount; // bytes of the prefix that are there
-    private long length; // as far as the prefix tells it
-    private long bodyCount; // bytes behind the prefix that are there
+    private int prefixCount; // bytes of the prefix that have come
+    private long length; // as far as the prefix has come
+    private long bodyCount; // bytes behind the prefix that have come
     private long heldBytes;
-    private long progressBytes; // since the time below
+    private long progressBytes; // bytes since the time below
     private long progressNs = System.nanoTime();
 
-    /** True if a stream that was between messages is so behind these bytes. */
+    /** True if a stream that is between messages is between messages again behind these bytes. */
     static boolean areWhole(ByteBuf data) {
       int position = data.readerIndex();
       int left = data.readableBytes();
@@ -275,11 +275,11 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       return left == 0;
     }
 
-    /** Takes what comes next. */
+    /** Takes the next bytes of the stream. */
     void take(ByteBuf data) {
       int position = data.readerIndex();
       int end = data.writerIndex();
-      int begin = position; // of what belongs to the message that is unfinished in the end
+      int begin = position; // where the message begins that is unfinished in the end
       while (position < end) {
         if (prefixCount < PREFIX_BYTES) {
           int next = data.getUnsignedByte(position++);
@@ -310,22 +310,22 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       return prefixCount == 0;
     }
 
-    /** The length that its prefix says; 0 where that is not there. */
+    /** The length in the message's prefix; 0 if the prefix has not come. */
     long length() {
       return prefixCount == PREFIX_BYTES ? length : 0;
     }
 
-    /** The bytes that are held of it. */
+    /** The bytes of the message that gRPC holds. */
     long heldBytes() {
       return heldBytes;
     }
 
-    /** Sets what is held of it: the last frame was refused. */
+    /** Sets the held bytes, after the last frame was refused. */
     void keep(long bytes) {
       heldBytes = bytes;
     }
 
-    /** False when less than {@code bytes} came within a time, which begins anew otherwise. */
+    /** False if less than {@code bytes} came within a period; else begins the next period. */
     boolean gotOn(long bytes, long withinNs) {
       long nowNs = System.nanoTime();
       if (nowNs - progressNs < withinNs) {

@@ -8,8 +8,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Counts each call by its method and code, for metrics. gRPC calls it on event loops: all of a call
- * on the same one.
+ * Counts each call by its method and code, for metrics. gRPC calls it on event loops, one for each
+ * call.
  */
 final class CallCounts extends ServerStreamTracer.Factory {
 
@@ -33,7 +33,7 @@ final class CallCounts extends ServerStreamTracer.Factory {
   private final class Method {
     private final String name;
     private final AtomicReferenceArray<AnswerCounts.Count> byCode =
-        new AtomicReferenceArray<>(CODES); // null: no call ended so
+        new AtomicReferenceArray<>(CODES); // null: no call ended with the code
 
     Method(String name) {
       this.name = name;

@@ -27,8 +27,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Every call passes this gate on its event loop before it is served. The gate decides whether the
- * client may make it, whether the server can serve it now, and whether its replies are compressed.
+ * Checks every call on its event loop before it is served: whether the client may make it, whether
+ * the server can serve it now, and whether replies are compressed.
  */
 final class CallGate implements ServerInterceptor {
 
@@ -81,7 +81,8 @@ final class CallGate implements ServerInterceptor {
       return new ServerCall.Listener<>() {};
     }
     if (compresses) {
-      call.setCompression(GrpcCompression.GZIP); // has no effect for a client that does not take it
+      // has no effect for a client that does not accept it
+      call.setCompression(GrpcCompression.GZIP);
     }
     return next.startCall(call, headers);
   }
@@ -107,22 +108,23 @@ final class CallGate implements ServerInterceptor {
         return status(refusal);
       }
     }
-    // Health, and what the server is, are told from the first moment to the last.
+    // Health and the server's metadata are always answered, during start and stop too.
     if (!busy || !needsModels(call.getMethodDescriptor())) {
       return null;
     }
     if (!health.isFinishing()) {
       return GrpcStatus.STARTING;
     }
-    // Requests of sequences that have started are told from others when they were read.
+    // Requests of sequences that have started pass: they can be told from others only after
+    // reading.
     return group == INFERENCE && !health.isStopping() && !health.isLoading()
         ? null
         : GrpcStatus.STOPPING;
   }
 
   /**
-   * The name of a text field whose value has a character in it that ends a line or a string, and so
-   * would end a header field that it is made into; null if there is none. Netty lets it pass.
+   * Returns the name of a text field whose value contains a character that ends a line or string,
+   * and so would break out of a header field; null if there is none. Netty does not check that.
    */
   private static byte[] fieldWithLineEnd(Metadata headers) {
     byte[][] fields = InternalMetadata.serialize(headers); // names and values in turns, not copied
@@ -140,7 +142,10 @@ final class CallGate implements ServerInterceptor {
     return new String(name, StandardCharsets.US_ASCII).endsWith(Metadata.BINARY_HEADER_SUFFIX);
   }
 
-  /** Several values are one, as over HTTP, and nobody is let in with that; null: there is none. */
+  /**
+   * Returns a field's value; several are joined as over HTTP, and match no secret; null: there is
+   * none.
+   */
   private static String value(Metadata headers, Metadata.Key<String> key) {
     Iterable<String> values = headers.getAll(key);
     return values == null ? null : String.join(",", values);
@@ -158,9 +163,7 @@ final class CallGate implements ServerInterceptor {
 
   // ---- Groups of methods -----------------------------------------------------------------------
 
-  /**
-   * The methods that are restricted together. Reflection is metadata: it tells what the server is.
-   */
+  /** The group of a method. Reflection belongs to metadata, since it describes the server. */
   static EndpointGroup group(MethodDescriptor<?, ?> method) {
     String service = method.getServiceName();
     if (InferenceService.NAME.equals(service)) {

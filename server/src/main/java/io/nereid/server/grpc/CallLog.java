@@ -19,15 +19,15 @@ import java.time.Instant;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Has a line written to the access log for each call. gRPC calls it on event loops; there is none
- * where there is no access log.
+ * Writes a line to the access log for each call. gRPC calls it on event loops; it exists only with
+ * an access log.
  */
 final class CallLog extends ServerStreamTracer.Factory {
 
   private static final Metadata.Key<String> REQUEST_ID =
       Metadata.Key.of("x-request-id", Metadata.ASCII_STRING_MARSHALLER);
 
-  /** The call that is served on this thread, for those who know which model it is for. */
+  /** The call that is served on this thread, for code that knows the call's model. */
   private static final Context.Key<Call> CURRENT = Context.key("access log");
 
   private final AccessLog log;
@@ -36,7 +36,7 @@ final class CallLog extends ServerStreamTracer.Factory {
     this.log = log;
   }
 
-  /** The call that is served on this thread; null when it gets no line. */
+  /** The call that is served on this thread; null if it gets no line. */
   static Call current() {
     return CURRENT.get();
   }
@@ -47,7 +47,7 @@ final class CallLog extends ServerStreamTracer.Factory {
     return new Call(log, "/" + fullMethodName, id == null ? "" : id);
   }
 
-  /** Says which model the call on this thread is for; costs a look where there is no log. */
+  /** Tells the log the model of the call on this thread; cheap without a log. */
   static void tell(IncomingRequest request) {
     Call call = current();
     if (call != null) {
@@ -56,7 +56,7 @@ final class CallLog extends ServerStreamTracer.Factory {
     }
   }
 
-  /** Tells the log of a message that may name a model, or be for none. */
+  /** Tells the log the model of a message, if it names one. */
   static void tell(Object request) {
     Call call = current();
     if (call == null) {
@@ -71,7 +71,7 @@ final class CallLog extends ServerStreamTracer.Factory {
       case RepositoryModelLoadRequest load -> tell(call, load.getModelName(), "");
       case RepositoryModelUnloadRequest unload -> tell(call, unload.getModelName(), "");
       case TraceSettingRequest setting -> tell(call, setting.getModelName(), "");
-      default -> {} // it is for the server
+      default -> {} // the call is for the server
     }
   }
 
@@ -98,8 +98,8 @@ final class CallLog extends ServerStreamTracer.Factory {
     }
 
     /**
-     * Says which model it is for. A stream may be for several, and then its line names none; for
-     * several versions of one, and then it names no version.
+     * Notes the model of the call. If a stream has several models, its line names none; if it has
+     * several versions of one, no version.
      */
     void model(String model, long version) {
       Named before = named;
@@ -152,7 +152,7 @@ final class CallLog extends ServerStreamTracer.Factory {
     }
   }
 
-  /** A model; without a name: none. */
+  /** A model; an empty name: none. */
   private record Named(String model, long version) {
     static final Named NOTHING = new Named("", 0);
     static final Named SEVERAL = new Named("", 0);

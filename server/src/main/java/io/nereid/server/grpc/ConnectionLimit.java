@@ -8,9 +8,9 @@ import io.nereid.server.shared.ConnectionFailures;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the connections that speak gRPC, and sends those away that are too many. A connection
- * counts from its client's first settings on, which come behind TLS: only then can a client be told
- * why it is sent away. Event loops call it.
+ * Counts the connections that speak gRPC, and refuses those beyond the limit. A connection counts
+ * from its client's first settings on, behind TLS: only then can the client be told the reason.
+ * Event loops call it.
  */
 final class ConnectionLimit extends ServerTransportFilter {
 
@@ -46,15 +46,15 @@ final class ConnectionLimit extends ServerTransportFilter {
 
   @Override
   public void transportTerminated(Attributes attributes) {
-    // Without attributes it was never ready.
+    // Without attributes the connection was never ready.
     if (attributes != null) {
       open.decrementAndGet();
     }
   }
 
   /**
-   * The transport catches this exception, looks for its own kind in it, and says goodbye with that
-   * one's code and text. Clients make UNAVAILABLE of this code.
+   * Returns an exception whose cause is the transport's own kind: the transport says goodbye with
+   * that one's code and text, which clients report as UNAVAILABLE.
    */
   private IllegalStateException refusal() {
     String reason =

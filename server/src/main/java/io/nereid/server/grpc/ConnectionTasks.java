@@ -8,13 +8,13 @@ import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Runs the tasks of one connection that must not hold its event loop, on virtual threads: a few at
- * a time, and each gives its carrier back behind it, so that one client that asks without waiting
- * keeps nobody else waiting. The loop adds tasks; their threads take the next ones.
+ * Runs, on virtual threads, tasks of one connection that must not block its event loop: a few at a
+ * time, each yielding its carrier afterwards, so that a client that sends many calls does not delay
+ * others. The loop adds tasks; their threads take the next ones.
  */
 final class ConnectionTasks {
 
-  /** Loads of models may take minutes, and others of the same client are not to wait for one. */
+  /** More than one, because a load may take minutes and must not delay the client's other calls. */
   private static final int MOST_AT_A_TIME = 2;
 
   private static final Attributes.Key<ConnectionTasks> KEY = Attributes.Key.create("tasks");
@@ -50,7 +50,7 @@ final class ConnectionTasks {
   private void runAll(Runnable first) {
     first.run();
     for (Runnable task = next(); task != null; task = next()) {
-      LockSupport.parkNanos(1); // a yield would leave out the threads that input has woken
+      LockSupport.parkNanos(1); // a yield would pass over the threads that input has woken
       task.run();
     }
   }

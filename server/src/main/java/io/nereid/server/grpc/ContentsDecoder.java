@@ -13,8 +13,8 @@ import java.util.Arrays;
 
 /**
  * Decodes an {@code InferTensorContents} into a tensor's memory, on the thread that reads the
- * message. The elements of narrow integers are the low bytes of their field's. Elements that do not
- * fit are counted, so that the message can say how many there were.
+ * message. Narrow integers are the low bytes of the field's elements. Elements that do not fit are
+ * counted, so that the message can say how many there were.
  */
 final class ContentsDecoder {
 
@@ -44,14 +44,14 @@ final class ContentsDecoder {
   };
 
   private final DataType type;
-  private final int field; // 0: the type has none
+  private final int field; // 0: no field has the type
   private final MemorySegment target; // null: elements are only counted
   private final long capacity; // in elements
 
   private long count;
-  private int fieldsSeen; // a bit for each field that has elements
+  private int fieldsSeen; // a bit for each field that had elements
 
-  private byte[] encoded = {}; // of BYTES: elements as they lie in a tensor
+  private byte[] encoded = {}; // elements of BYTES, encoded as in a tensor
   private int encodedLength;
 
   /** For contents of an input of this type, whose memory is {@code target}. */
@@ -76,7 +76,7 @@ final class ContentsDecoder {
     };
   }
 
-  /** Fewest bytes that an element takes on the wire. */
+  /** The fewest bytes of an element on the wire. */
   static int leastWireBytes(DataType type) {
     return switch (field(type)) {
       case FLOATS -> Float.BYTES;
@@ -99,7 +99,7 @@ final class ContentsDecoder {
     return encodedLength;
   }
 
-  /** The type of a field with elements that is not the input's; null: there is none. */
+  /** The type of a field with elements, if it is not the input's; else null. */
   DataType foreignType() {
     int foreign = fieldsSeen & ~(1 << field);
     return foreign == 0 ? null : FIELD_TYPES[Integer.numberOfTrailingZeros(foreign)];
@@ -169,7 +169,7 @@ final class ContentsDecoder {
     }
   }
 
-  /** Elements that lie on the wire as they do in memory. */
+  /** Reads elements that have the same bytes on the wire as in memory. */
   private void readFixed(int number, int elementBytes, WireReader in) {
     int length = in.readLength();
     if (length % elementBytes != 0) {

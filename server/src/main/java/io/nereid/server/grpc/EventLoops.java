@@ -42,14 +42,14 @@ final class EventLoops implements AutoCloseable {
     return workers;
   }
 
-  /** A socket to listen at, with what looks at each connection first. */
+  /** Makes a listening socket; {@code first} handles each connection first. */
   ServerChannel newServerChannel(ChannelHandler first) {
     ServerChannel channel = epoll ? new EpollServerSocketChannel() : new NioServerSocketChannel();
     channel.pipeline().addFirst(first);
     return channel;
   }
 
-  /** The loop whose thread this is: what is given to it runs after what runs now. */
+  /** The event loop of this thread, which runs given tasks after the current one. */
   Executor current() {
     for (EventExecutor loop : workers) {
       if (loop.inEventLoop()) {

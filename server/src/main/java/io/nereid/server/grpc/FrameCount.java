@@ -3,11 +3,10 @@ package io.nereid.server.grpc;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Counts what a client of HTTP/2 sends for nothing: resets, and frames that carry nothing, such as
- * empty DATA, settings, pings, priorities, frames of unknown types. Each frame that carries
- * something makes up for one of the latter. Each method but {@link #carried} gives what is expected
- * of the client once it has sent too many, and null before. For one connection, whose thread calls
- * it.
+ * Counts useless frames of an HTTP/2 client: resets, and frames without content, such as empty
+ * DATA, settings, pings, priorities, unknown types. Each frame with content makes up for one of the
+ * latter. All methods but {@link #carried} return null or, once there are too many, the rule that
+ * the client broke. For one connection, whose thread calls it.
  */
 final class FrameCount {
 
@@ -25,14 +24,14 @@ final class FrameCount {
   private int resetCount;
   private long windowStartNs = System.nanoTime();
 
-  /** A frame carried something; those of DATA say so by {@link #data}. */
+  /** Counts a frame with content, other than DATA. */
   void carried() {
     if (idleCount > 0) {
       idleCount--;
     }
   }
 
-  /** A DATA frame carried something, unless it was empty and did not even end its stream. */
+  /** Counts a DATA frame; {@code carriesNothing}: it was empty and did not end its stream. */
   String data(boolean carriesNothing) {
     if (carriesNothing) {
       return ++emptyDataCount > MAX_EMPTY_DATA
@@ -44,7 +43,7 @@ final class FrameCount {
     return null;
   }
 
-  /** A stream was reset that was open. */
+  /** Counts the reset of an open stream. */
   String reset() {
     beginWindow();
     return ++resetCount > MAX_FRAMES
@@ -52,7 +51,7 @@ final class FrameCount {
         : null;
   }
 
-  /** Another frame carried nothing. */
+  /** Counts another frame without content. */
   String idle() {
     beginWindow();
     return ++idleCount > MAX_FRAMES

@@ -14,17 +14,20 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /**
- * Ends a connection whose client floods the server with resets, or with frames that carry nothing
+ * Ends a connection whose client floods the server with resets, or with frames without content
  * ({@link FrameCount}). Pings are limited elsewhere, and resets that the server sends for mistakes
  * of the client are counted where they are written. For one connection, whose event loop calls it.
  */
 final class FrameLimit extends Http2FrameListenerDecorator {
 
-  /** It has a line for every frame that comes too late. Held here: loggers are kept weakly. */
+  /**
+   * Netty's logger, which has a line for every late frame. This field keeps it from being
+   * collected.
+   */
   private static final Logger CODEC_LOG =
       Logger.getLogger("io.grpc.netty.shaded.io.netty.handler.codec.http2");
 
-  /** This property has Netty look for buffers that nobody gives back. */
+  /** The property that makes Netty look for leaked buffers. */
   private static final String LEAK_DETECTION = "io.grpc.netty.shaded.io.netty.leakDetection.level";
 
   static {
@@ -37,7 +40,7 @@ final class FrameLimit extends Http2FrameListenerDecorator {
 
   private final FrameCount count = new FrameCount();
 
-  /** In front of a listener. */
+  /** Passes frames on to a listener. */
   FrameLimit(Http2FrameListener listener) {
     super(listener);
   }
@@ -73,7 +76,7 @@ final class FrameLimit extends Http2FrameListenerDecorator {
     super.onHeadersRead(context, stream, headers, dependency, weight, exclusive, padding, last);
   }
 
-  /** A call that ends with its head asks for nothing. */
+  /** Counts a call; one that ends with its head has no content. */
   private void head(boolean last) throws Http2Exception {
     if (last) {
       refuse(count.idle());

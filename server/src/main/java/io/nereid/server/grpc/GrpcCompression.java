@@ -49,7 +49,7 @@ public enum GrpcCompression {
         .with(Codec.Identity.NONE, false);
   }
 
-  /** gRPC's own fails where nobody could tell the client. */
+  /** A replacement for gRPC's own, whose failures cannot be reported to the client. */
   private record Gunzip() implements Decompressor {
 
     @Override
@@ -63,7 +63,7 @@ public enum GrpcCompression {
     }
   }
 
-  /** gRPC's own knows one level only. */
+  /** A replacement for gRPC's own, which has only one level. */
   private record Gzip(int level) implements Compressor {
 
     @Override

@@ -7,8 +7,8 @@ import java.util.Optional;
  * The life of gRPC's connections, and the pings that tell whether their clients are still there.
  *
  * @param pingAfter how long a connection is silent before its client is pinged
- * @param pingTimeout when a client that does not answer is taken for dead
- * @param leastPingInterval how often a client may ping; one that pings more is sent away
+ * @param pingTimeout when a client that does not answer counts as dead
+ * @param leastPingInterval how often a client may ping; one that pings more is disconnected
  * @param pingsWithoutCalls whether a client may ping that often while it has no calls
  * @param maxAge when a client is asked to connect again; empty: never
  * @param maxAgeGrace how long its calls may go on then; empty: until they end
@@ -21,7 +21,7 @@ public record GrpcKeepAlive(
     Optional<Duration> maxAge,
     Optional<Duration> maxAgeGrace) {
 
-  /** The times of a server that is told none. */
+  /** The default times. */
   public static final GrpcKeepAlive DEFAULT =
       new GrpcKeepAlive(
           Duration.ofHours(2),

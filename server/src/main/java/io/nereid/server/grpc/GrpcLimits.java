@@ -4,7 +4,7 @@ import io.nereid.server.shared.Durations;
 import java.time.Duration;
 
 /**
- * Limits of what a client may ask of the gRPC frontend.
+ * The limits of the gRPC frontend for clients.
  *
  * @param messageBytes the largest message that is received, after decompression
  * @param unfinishedBytes most bytes of messages that are not complete, of all connections together;
@@ -25,7 +25,7 @@ public record GrpcLimits(
   /** The heap that a connection holds: measured with thousands of them, rounded up. */
   public static final int CONNECTION_BYTES = 16 << 10;
 
-  /** The limits of a server that is told none: messages are as large as gRPC can have them. */
+  /** The default limits: messages may be as large as gRPC allows. */
   public static final GrpcLimits DEFAULT =
       new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(120), 16 << 10, 10_000, 10_000);
 

@@ -17,8 +17,8 @@ import java.util.Optional;
  * @param keepAlive how long connections live
  * @param compression how replies of the inference service are compressed
  * @param access which calls may be made
- * @param forwarding which metadata becomes parameters; empty: none
- * @param tls how connections are encrypted; empty: they are not
+ * @param forwarding the metadata fields that become parameters; empty: none
+ * @param tls the certificates for encryption; empty: none
  */
 public record GrpcOptions(
     InetAddress address,
@@ -30,7 +30,7 @@ public record GrpcOptions(
     Optional<HeaderForwarding> forwarding,
     Optional<ServerTlsOptions> tls) {
 
-  /** At a free port of the loopback address, open to all. */
+  /** Options for a free port of the loopback address, open to all. */
   public static final GrpcOptions DEFAULT =
       new GrpcOptions(
           InetAddress.getLoopbackAddress(),
@@ -72,22 +72,22 @@ public record GrpcOptions(
     return new GrpcOptions(address, port, others, keepAlive, compression, access, forwarding, tls);
   }
 
-  /** Returns a copy whose connections live otherwise. */
+  /** Returns a copy with another keep-alive. */
   public GrpcOptions withKeepAlive(GrpcKeepAlive times) {
     return RecordCopy.with(this, "keepAlive", times);
   }
 
-  /** Returns a copy that compresses replies so. */
+  /** Returns a copy with another compression of replies. */
   public GrpcOptions withCompression(GrpcCompression much) {
     return RecordCopy.with(this, "compression", much);
   }
 
-  /** Returns a copy that lets in other calls. */
+  /** Returns a copy with another access control. */
   public GrpcOptions withAccess(AccessControl control) {
     return RecordCopy.with(this, "access", control);
   }
 
-  /** Returns a copy that makes this metadata parameters. */
+  /** Returns a copy that turns these metadata fields into parameters. */
   public GrpcOptions withForwarding(HeaderForwarding fields) {
     return RecordCopy.with(this, "forwarding", Optional.of(fields));
   }

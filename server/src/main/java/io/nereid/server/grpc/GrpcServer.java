@@ -32,8 +32,8 @@ import java.util.stream.Stream;
 public final class GrpcServer implements AutoCloseable {
 
   /**
-   * Loggers that tell, with stack traces, what clients did wrong; clients are told themselves. This
-   * list holds them, because the logging system keeps loggers weakly.
+   * Loggers that print stack traces for mistakes of clients; the clients get errors anyway. The
+   * list keeps them from being collected.
    */
   private static final List<Logger> CLIENT_FAULT_LOGS =
       Stream.of("NettyServerHandler", "NettyServerStream", "NettyServerTransport")
@@ -41,8 +41,8 @@ public final class GrpcServer implements AutoCloseable {
           .toList();
 
   /**
-   * Resets that a client forces by its mistakes. More than those it may send: each frame that was
-   * under way when its call ended, dozens where tensors are large, is such a mistake to Netty.
+   * The most resets that a client may force by mistakes. More than it may send: Netty counts each
+   * frame that was under way when its call ended, dozens for large tensors.
    */
   static final int MAX_FORCED_RESETS = 10 * FrameCount.MAX_FRAMES;
 
@@ -52,10 +52,10 @@ public final class GrpcServer implements AutoCloseable {
    */
   private static final int WINDOW_BYTES = 4 << 20;
 
-  /** Open calls may take 1 of so many parts of the heap. */
+  /** Open calls may take this fraction of the heap. */
   private static final int HEAP_SHARES = 16;
 
-  /** The time in which calls that are given up have to notice. */
+  /** The time for abandoned calls to notice that. */
   private static final Duration LEAVE_TIME = Duration.ofSeconds(2);
 
   private final ServerState state;
@@ -81,14 +81,14 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   /**
-   * True if the port can be listened at, which is known long before {@link #start} could tell.
+   * Checks that the port is free, long before {@link #start} could.
    *
-   * @throws NereidException when it cannot
+   * @throws NereidException the port cannot be used
    */
   public static void checkAddress(GrpcOptions options) {
-    // A socket that is bound but does not listen: no client can find it.
+    // The socket is bound but does not listen, so no client can connect.
     try (Socket probe = new Socket()) {
-      probe.setReuseAddress(true); // as the listening one will have it
+      probe.setReuseAddress(true); // as the listening socket will
       probe.bind(new InetSocketAddress(options.address(), options.port()));
     } catch (IOException e) {
       throw cannotListen(options, e);
@@ -102,12 +102,12 @@ public final class GrpcServer implements AutoCloseable {
         cause);
   }
 
-  /** Listens; returns when connections are accepted. When it throws it has left nothing behind. */
+  /** Listens; returns when connections are accepted. A failure leaves nothing behind. */
   public static GrpcServer start(ServerState state, GrpcOptions options) {
     return start(state, options, List.of());
   }
 
-  /** Listens for other services, too. */
+  /** Listens, serving more services, too. */
   static GrpcServer start(
       ServerState state, GrpcOptions options, List<ServerServiceDefinition> others) {
     CLIENT_FAULT_LOGS.forEach(log -> log.setLevel(Level.SEVERE));
@@ -145,7 +145,7 @@ public final class GrpcServer implements AutoCloseable {
     }
   }
 
-  /** Releases all parts: a server that did not come to listen must be shut down, too. */
+  /** Releases all parts, even of a server that never listened. */
   private static void release(
       Server server, HealthService health, InferenceCalls inference, EventLoops loops) {
     if (server != null) {
@@ -176,8 +176,8 @@ public final class GrpcServer implements AutoCloseable {
                 .toList());
   }
 
-  /** Reflection under the name that it had before it was finished, which many tools still use. */
-  @SuppressWarnings("deprecation") // so it is marked, in favour of the new name
+  /** Reflection under its older name, which many tools still use. */
+  @SuppressWarnings("deprecation") // deprecated in favour of the new name
   private static ServerServiceDefinition oldReflection() {
     return ProtoReflectionService.newInstance().bindService();
   }
@@ -234,7 +234,7 @@ public final class GrpcServer implements AutoCloseable {
                         connection, budget, calls, replies, limits.requestTime()))));
   }
 
-  /** The credentials look at the files anew for each connection. */
+  /** Returns credentials that look for changed files at each connection. */
   private static ServerCredentials credentials(GrpcOptions options) {
     if (options.tls().isEmpty()) {
       return InsecureServerCredentials.create();
@@ -254,7 +254,7 @@ public final class GrpcServer implements AutoCloseable {
     return credentials.build();
   }
 
-  /** The port at which it listens. */
+  /** The port at which the frontend listens. */
   public int port() {
     return server.getPort();
   }
@@ -264,7 +264,7 @@ public final class GrpcServer implements AutoCloseable {
     return connections.count();
   }
 
-  /** Accepts nothing more, and returns at once: calls that have begun go on. */
+  /** Accepts no more connections and calls, and returns at once: calls that have begun go on. */
   public void refuse() {
     state.health().stop();
     health.stop();
@@ -272,7 +272,7 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   /**
-   * Accepts nothing more, lets calls that have begun finish, and closes all connections. {@link
+   * Accepts no more calls, lets calls that have begun finish, and closes all connections. {@link
    * #close} ends the threads afterwards.
    *
    * @param timeout when calls that are still under way are given up
@@ -289,8 +289,8 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   /**
-   * Gives up what is still under way, and ends the threads. After the models are closed, best, so
-   * that nobody is left who would answer a call.
+   * Gives up calls under way, and ends the threads. Best called after the models are closed, when
+   * no more answers can come.
    */
   @Override
   public void close() {

@@ -8,9 +8,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.List;
 
-/**
- * Makes the status that a client is told of a failure, and logs failures that are the server's own.
- */
+/** Turns failures into statuses for clients, and logs failures that are the server's own. */
 final class GrpcStatus {
 
   /** The status of calls that come when the server stops. */
@@ -26,7 +24,7 @@ final class GrpcStatus {
 
   /**
    * Most bytes of a description. It travels in the trailers, of which clients take 8 KiB in all,
-   * and what it quotes may have been sent by the client.
+   * and it may quote the client's own text.
    */
   private static final int DESCRIPTION_BYTES = 4096;
 
@@ -58,7 +56,7 @@ final class GrpcStatus {
     return new NereidException(StatusCode.INVALID_ARGUMENT, message);
   }
 
-  /** Cut to what clients take. */
+  /** Returns the message, cut to a length that clients accept. */
   static String description(String message) {
     if (message == null) {
       return "";
@@ -74,7 +72,10 @@ final class GrpcStatus {
     return message;
   }
 
-  /** At most, in percent-encoded UTF-8; half of a pair stands for two of its four bytes. */
+  /**
+   * An upper bound in percent-encoded UTF-8; half of a surrogate pair counts as two of its four
+   * bytes.
+   */
   private static int encodedBytes(char c) {
     if (c >= ' ' && c <= '~' && c != '%') {
       return 1;

@@ -26,8 +26,8 @@ import java.util.Set;
 
 /**
  * Health checking as gRPC defines it: of the server, by no name or the inference service's, and of
- * each model, by its own. It keeps no status: it reads it from the server when somebody asks, and
- * for those who watch when a model changes.
+ * each model, by its own. It stores no status: it reads the server's state at each request and, for
+ * watching clients, at each change.
  */
 final class HealthService implements LifecycleListener, AutoCloseable {
 
@@ -40,16 +40,18 @@ final class HealthService implements LifecycleListener, AutoCloseable {
   private final ServerHealth health;
 
   /**
-   * Clients that watch, by the name of what they watch. The lock is held while they are told, too:
-   * so what they are told last was also read last.
+   * Clients that watch, by the name of what they watch. The lock is held for notifications, too, so
+   * the last status sent is also the last one read.
    */
   @GuardedBy("this")
   private final Map<String, Set<Watcher>> watchers = new HashMap<>();
 
-  /** Hears from the server's health. It is a field because removing it takes the same object. */
+  /**
+   * The listener to the server's health, kept in a field because removing it takes the same object.
+   */
   private final Runnable serverListener = this::tellEverybody;
 
-  /** Hears what becomes of the server and its models, until it is closed. */
+  /** Follows the states of the server and its models, until it is closed. */
   HealthService(ServerState state) {
     nereid = state.nereid();
     health = state.health();
@@ -111,9 +113,7 @@ final class HealthService implements LifecycleListener, AutoCloseable {
     }
   }
 
-  /**
-   * Tells those who watch the model, and those who watch the server: it may depend on the model.
-   */
+  /** Tells clients that watch the model or the server, whose status may depend on the model. */
   @Override
   public synchronized void onEvent(ModelEvent event) {
     SERVER_NAMES.forEach(this::tellAll);
@@ -129,7 +129,9 @@ final class HealthService implements LifecycleListener, AutoCloseable {
     watchers.getOrDefault(service, Set.of()).forEach(Watcher::tell);
   }
 
-  /** Tells all who watch that the server stops, and ends their calls: they would hold it up. */
+  /**
+   * Tells all watching clients that the server stops, and ends their calls, which would delay it.
+   */
   void stop() {
     nereid.removeListener(this);
     synchronized (this) {
@@ -138,7 +140,7 @@ final class HealthService implements LifecycleListener, AutoCloseable {
     }
   }
 
-  /** Does what {@link #stop} does, and hears of nothing any more. */
+  /** Does what {@link #stop} does, and follows no more changes. */
   @Override
   public void close() {
     stop();
@@ -171,7 +173,7 @@ final class HealthService implements LifecycleListener, AutoCloseable {
       this.client = client;
     }
 
-    /** Tells what is new. A client that does not read is told the latest once it does. */
+    /** Sends a changed status. A slow client gets the latest once it reads. */
     void tell() {
       if (ended || !client.isReady() || client.isCancelled()) {
         return;

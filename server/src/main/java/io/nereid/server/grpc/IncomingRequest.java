@@ -9,12 +9,12 @@ import io.nereid.types.StatusCode;
 import java.io.InputStream;
 
 /**
- * A {@code ModelInferRequest} that was read: a request that can be sent, or the reason why there is
- * none. The reason is not thrown, because the transport would take it for a failure of its own.
+ * A {@code ModelInferRequest} after reading: a request that can be sent, or the reason why it
+ * cannot. The reason is not thrown, because the transport would take it for a failure of its own.
  *
  * <p>It owns the request with the memory of its inputs, and the regions of shared memory that its
  * outputs go to. grpc-java hands what a marshaller returns straight to {@code Listener.onMessage},
- * and that listener closes it, whatever becomes of the call.
+ * and that listener closes it in any case.
  */
 final class IncomingRequest implements AutoCloseable {
 
@@ -63,7 +63,7 @@ final class IncomingRequest implements AutoCloseable {
         throw stopping();
       }
       return new IncomingRequest(message, startNs, builder.model(), request, forms);
-    } catch (Throwable t) { // also an OutOfMemoryError: the client is told
+    } catch (Throwable t) { // also an OutOfMemoryError, which the client is told
       builder.close();
       forms.close();
       return new IncomingRequest(message, startNs, known(t));
@@ -79,7 +79,7 @@ final class IncomingRequest implements AutoCloseable {
     return new NereidException(StatusCode.UNAVAILABLE, GrpcStatus.STOPPING.getDescription());
   }
 
-  /** Takes failures of the transport for ours: a message that is too large once decompressed. */
+  /** Translates the transport's failure for a message that is too large once decompressed. */
   private static Throwable known(Throwable failure) {
     return failure instanceof StatusRuntimeException e
         ? new NereidException(
@@ -88,42 +88,42 @@ final class IncomingRequest implements AutoCloseable {
         : failure;
   }
 
-  /** The reason why it cannot be sent; null: it can. */
+  /** The reason why the request cannot be sent; null: it can. */
   Throwable failure() {
     return failure;
   }
 
-  /** When it began to be read, by the clock of System.nanoTime; 0 where nothing is traced. */
+  /** When reading began, by System.nanoTime; 0 if no request is traced. */
   long startNs() {
     return startNs;
   }
 
-  /** The client's name for it; empty when it has none. */
+  /** The client's id of the request; empty: none. */
   String id() {
     return message.id();
   }
 
-  /** The model that it names, which may not be there. */
+  /** The name of the model, which may not exist. */
   String modelName() {
     return message.modelName();
   }
 
-  /** The version that it names; 0 when it names none, or none that can be. */
+  /** The named version; 0 if none is named, or an impossible one. */
   long namedVersion() {
     return ModelVersions.named(message.modelVersion());
   }
 
-  /** The model that it goes to; null when it failed. */
+  /** The model that the request goes to; null if reading failed. */
   Model model() {
     return model;
   }
 
-  /** The request that can be sent; null when it failed. */
+  /** The request to send; null if reading failed. */
   InferRequest request() {
     return request;
   }
 
-  /** The wanted forms of its outputs; null when it failed. */
+  /** The wanted forms of the outputs; null if reading failed. */
   OutputForms forms() {
     return forms;
   }

@@ -14,9 +14,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * One call of ModelInfer. All of it happens on the call's event loop; an answer that comes on
- * another thread goes there first. It owns the request from its arrival, and the response until a
- * reply does.
+ * One call of ModelInfer. It runs on the call's event loop; answers from other threads go there
+ * first. It owns the request from its arrival, and the response until a reply does.
  */
 final class InferCall extends TensorCall implements ResponseListener {
 
@@ -27,16 +26,16 @@ final class InferCall extends TensorCall implements ResponseListener {
   private final long startNs = isTracing() ? System.nanoTime() : 0;
 
   private IncomingRequest incoming;
-  private Trace trace; // null: it is not traced
+  private Trace trace; // null: the call is not traced
   private long cameNs; // 0: the model has no objective
   private boolean over; // the client was answered, or has gone
-  private int replyBytes; // which the client has not taken
+  private int replyBytes; // bytes that the client has not taken
 
-  // Written by whoever brings the answer, before it goes to the loop.
+  // Written by the thread that brings the answer, before the task goes to the loop.
   private InferResponse response;
   private Throwable failure;
 
-  /** For a call that begins, on its event loop. */
+  /** Begins a call, on its event loop. */
   InferCall(
       ServerCall<IncomingRequest, OutgoingReply> call,
       Metadata headers,
@@ -217,7 +216,7 @@ final class InferCall extends TensorCall implements ResponseListener {
     ended(status);
   }
 
-  /** The trace of a call that did not succeed is over. */
+  /** Ends the trace of a call that did not succeed. */
   private void ended(Status status) {
     if (trace != null) {
       traceEnd(trace, status);

@@ -8,23 +8,23 @@ import java.util.List;
 
 /**
  * A {@code ModelInferRequest} as it came over the wire: its fields, and those of its inputs. One
- * thread reads it. Contents go straight into memory of the request where that is there by then; the
- * rest are arrays that the message owns until {@link #dropContents}.
+ * thread reads it. Contents go straight into the request's memory if that exists by then; else into
+ * arrays that the message owns until {@link #dropContents}.
  */
 final class InferMessage {
 
   private String modelName = "";
   private String modelVersion = "";
   private String id = "";
-  private MessageParameters parameters; // null: there are none
+  private MessageParameters parameters; // null: no parameters
   private final List<Input> inputs = new ArrayList<>(2);
   private final List<RequestedOutput> outputs = new ArrayList<>(2);
 
   /** The raw contents in their order; null where one went straight into its input's memory. */
   private final List<byte[]> rawContents = new ArrayList<>(2);
 
-  private int nextRawInput; // the position in inputs that the next raw content is looked for at
-  private boolean rawUnassigned; // whether one came before its input
+  private int nextRawInput; // the position in inputs of the next raw content
+  private boolean rawUnassigned; // true: a raw content came before its input
 
   /** An output that is asked for; {@code parameters} is null where there are none. */
   record RequestedOutput(String name, MessageParameters parameters) {}
@@ -105,7 +105,7 @@ final class InferMessage {
     rawContents.add(null);
   }
 
-  /** The input that the next raw content belongs to; null: it has not come. */
+  /** The input of the next raw content; null: the input has not come. */
   private Input nextRawInput() {
     while (nextRawInput < inputs.size()) {
       Input input = inputs.get(nextRawInput++);
@@ -116,7 +116,7 @@ final class InferMessage {
     return null;
   }
 
-  /** Lets go of its inputs and contents, which may be large: nobody asks for them any more. */
+  /** Drops inputs and contents, which may be large and are not needed any more. */
   void dropContents() {
     inputs.clear();
     rawContents.clear();
@@ -136,7 +136,7 @@ final class InferMessage {
     return id;
   }
 
-  /** Null: there are none. */
+  /** The request's parameters; null: none. */
   MessageParameters parameters() {
     return parameters;
   }
@@ -155,17 +155,17 @@ final class InferMessage {
   }
 
   /**
-   * One input as the message describes it, and where its elements are: in the request's memory, or
-   * set aside on the heap until it is known where they belong.
+   * One input of the message, with its elements: in the request's memory, or on the heap until
+   * their place is known.
    */
   static final class Input {
 
     private static final DataType[] TYPES = DataType.values();
 
-    /** The number of messages that the contents are nested in, their own included. */
+    /** The depth of nesting of the contents, their own message included. */
     private static final int CONTENTS_DEPTH = 2;
 
-    /** Beyond this a shape is not even kept to be told about: models take far fewer dimensions. */
+    /** The most dimensions that are kept, even for error messages: models take far fewer. */
     private static final int MOST_DIMS = 64;
 
     private String name = "";
@@ -174,16 +174,16 @@ final class InferMessage {
     private int rank;
     private MessageParameters parameters; // null: there are none
 
-    /** True if there is an {@code InferTensorContents}, be it empty. */
+    /** True if there is an {@code InferTensorContents}, even an empty one. */
     private boolean hasContents;
 
-    // At most one of these three is not null.
+    // The input's memory in the request. At most one of this and the next two is not null.
     private Tensor placed;
-    private byte[] data; // elements as they lie in a tensor
-    private List<byte[]> wire; // occurrences of contents, which merge, not decoded
+    private byte[] data; // elements, encoded as in a tensor
+    private List<byte[]> wire; // encoded occurrences of contents, which merge
 
     private int dataLength;
-    private ContentsDecoder typed; // what was decoded into the tensor
+    private ContentsDecoder typed; // the decoder that filled the tensor
 
     // ---- Reading --------------------------------------------------------------------------------
 
@@ -227,7 +227,8 @@ final class InferMessage {
       in.countPart();
       int length = in.readLength();
       hasContents = true;
-      // Fields that follow might change the meaning of this one, as a second occurrence would.
+      // Only the last field is final: later ones could change its meaning, as a second occurrence
+      // would.
       boolean last = length == in.remaining() && wire == null;
       Tensor tensor = last ? builder.typed(this, length) : null;
       long outer = in.enter(length);
@@ -252,7 +253,7 @@ final class InferMessage {
       return datatype;
     }
 
-    /** Its type; null when there is none of that name. */
+    /** The input's type; null if no type has the name. */
     DataType type() {
       for (DataType type : TYPES) {
         if (type.name().equals(datatype)) {
@@ -279,7 +280,7 @@ final class InferMessage {
       return hasContents;
     }
 
-    /** Elements by the shape. */
+    /** The number of elements by the shape. */
     long elementCount() {
       long count = 1;
       for (int i = 0; i < rank; i++) {
@@ -309,7 +310,7 @@ final class InferMessage {
 
     // ---- Where its elements are -----------------------------------------------------------------
 
-    /** The request's memory with its elements; null when they are not there yet. */
+    /** The request's memory with its elements; null if they are not there yet. */
     Tensor placed() {
       return placed;
     }
@@ -323,14 +324,14 @@ final class InferMessage {
       return typed;
     }
 
-    /** Reads contents that were set aside; nothing when there are none. */
+    /** Decodes contents that were set aside, if any. */
     void readAside(ContentsDecoder into) {
       if (wire != null) {
         wire.forEach(bytes -> into.read(new WireReader(bytes, CONTENTS_DEPTH)));
       }
     }
 
-    /** Elements as they lie in a tensor, the first {@link #dataLength} bytes; null: not here. */
+    /** The encoded elements, in the first {@link #dataLength} bytes; null: they are elsewhere. */
     byte[] data() {
       return data;
     }

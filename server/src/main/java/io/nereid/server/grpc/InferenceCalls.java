@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The two methods that carry tensors. They have a codec of their own and run on the event loops:
- * the server must have a direct executor, and run its connections on the group given here. Nothing
- * between them and the transport may swallow messages, since a message that was read owns memory.
+ * Serves the two methods that carry tensors, on the event loops and with a codec of their own: the
+ * server must have a direct executor, and run its connections on the group given here. No
+ * interceptor may drop messages, since a message that was read owns memory.
  */
 final class InferenceCalls implements AutoCloseable {
 
@@ -23,7 +23,10 @@ final class InferenceCalls implements AutoCloseable {
   private final Set<StreamInferCall> streams = ConcurrentHashMap.newKeySet();
   private final Runnable healthListener = this::endStreams;
 
-  /** For connections that run on {@code loops}; hears when the server stops, until it is closed. */
+  /**
+   * Serves connections that run on {@code loops}; follows the server's stopping, until it is
+   * closed.
+   */
   InferenceCalls(ServerState state, EventLoops loops, Optional<HeaderForwarding> forwarding) {
     this.state = state;
     this.loops = loops;
@@ -36,7 +39,7 @@ final class InferenceCalls implements AutoCloseable {
         method("ModelInfer", MethodType.UNARY),
         (call, headers) -> {
           InferCall listener = new InferCall(call, headers, loops.current(), shared);
-          call.request(2); // a second one is a violation of the protocol, to be noticed
+          call.request(2); // to notice a second message, which violates the protocol
           return listener;
         });
   }
@@ -48,13 +51,13 @@ final class InferenceCalls implements AutoCloseable {
           StreamInferCall listener =
               StreamInferCall.start(call, headers, loops.current(), shared, streams);
           if (state.health().isStopping()) {
-            listener.stop(); // those that were there have been told
+            listener.stop(); // endStreams has passed already
           }
           return listener;
         });
   }
 
-  /** A stream may go on for ever, which the server's end must not wait for. */
+  /** Ends all streams: they could go on for ever, and the server's end must not wait. */
   private void endStreams() {
     if (state.health().isStopping()) {
       streams.forEach(StreamInferCall::stop);

@@ -24,7 +24,7 @@ import io.nereid.server.shared.ServerState;
 
 /**
  * The table of the inference service: the methods of the Open Inference Protocol and of Triton's
- * extensions, and what answers each.
+ * extensions, and the code that answers each.
  */
 final class InferenceService {
 
@@ -33,7 +33,7 @@ final class InferenceService {
 
   private InferenceService() {}
 
-  /** The service with those methods alone that carry tensors. */
+  /** The service with only the methods that carry tensors. */
   static ServerServiceDefinition ofTensors(InferenceCalls inference) {
     return tensors(inference).definition();
   }

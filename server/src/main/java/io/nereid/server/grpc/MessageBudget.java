@@ -5,15 +5,15 @@ import io.nereid.server.shared.HeapBudget;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts bytes of one kind that all messages may hold together, and refuses what is too much. Any
- * thread may take bytes, and who took some gives them back.
+ * Limits the bytes of one kind that all messages hold together. Any thread may take bytes, and
+ * gives back those that it took.
  */
 final class MessageBudget {
 
   /**
-   * Parts of messages that stand on the heap in one piece: tensors in front of what describes them,
-   * BYTES in typed form, files of models. Reading and joining them takes up to three times as much,
-   * which counts among what all requests hold of the heap.
+   * The budget for message parts that are on the heap in one piece: tensors that precede their
+   * description, BYTES in typed form, files of models. Reading and joining takes up to three times
+   * as much, which counts as requests' heap.
    */
   static final MessageBudget HEAP =
       new MessageBudget(
@@ -23,11 +23,11 @@ final class MessageBudget {
           "send tensors raw and behind what describes them, or start the server with a larger heap"
               + " (-Xmx)");
 
-  /** Reading and joining a part takes so many times its length of the heap. */
+  /** The heap for reading and joining a part, as a multiple of its length. */
   private static final int COPIES = 3;
 
   private final long bytes;
-  private final HeapBudget heap; // null: it is no heap that is held
+  private final HeapBudget heap; // null: the bytes are not on the heap
   private final String holders;
   private final String advice;
   private final AtomicLong taken = new AtomicLong();
@@ -40,9 +40,9 @@ final class MessageBudget {
   }
 
   /**
-   * For messages that have begun to arrive.
+   * Makes the budget for messages that have begun to arrive.
    *
-   * @param bytes 0 for half of the direct memory: the other half is for replies, and what is read
+   * @param bytes 0: half of the direct memory, of which replies and reading use the other half
    */
   static MessageBudget ofUnfinished(long bytes) {
     return new MessageBudget(
@@ -52,7 +52,7 @@ final class MessageBudget {
         "--grpc-max-total-input-size sets the limit");
   }
 
-  /** All that there is. */
+  /** The size of the budget. */
   long most() {
     return bytes;
   }
@@ -62,12 +62,12 @@ final class MessageBudget {
     return taken.get();
   }
 
-  /** True if a message of that length can ever have its place. */
+  /** True if a message of that length can ever fit. */
   boolean fits(long length) {
     return length <= bytes;
   }
 
-  /** Takes more, or gives back where that is negative; false when there is not as much. */
+  /** Takes bytes, or gives back if negative; false if too few are left. */
   boolean take(long more) {
     if (more <= 0) {
       giveBack(-more);

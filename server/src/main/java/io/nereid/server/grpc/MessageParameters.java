@@ -17,13 +17,13 @@ final class MessageParameters {
 
   static final String SHARED_MEMORY_REGION = "shared_memory_region";
 
-  /** The only one of Triton's own that a request may bring. */
+  /** The only parameter of Triton's own that a request may have. */
   private static final String ENABLE_EMPTY_FINAL = "triton_enable_empty_final_response";
 
   /** The values by name: each a Boolean, a Long, a String, a Double or one of the types below. */
   private final Map<String, Object> values = new LinkedHashMap<>();
 
-  /** A uint64. */
+  /** The value of a uint64, as its bits. */
   private record Unsigned(long bits) {
     Object value() {
       return bits >= 0 ? bits : (Object) new BigInteger(Long.toUnsignedString(bits));
@@ -73,7 +73,7 @@ final class MessageParameters {
 
   // ---- What they say ---------------------------------------------------------------------------
 
-  /** True if they say that a tensor is in shared memory, or goes there. */
+  /** True if they place a tensor in shared memory. */
   boolean nameSharedMemory() {
     return values.containsKey(SHARED_MEMORY_REGION);
   }
@@ -110,7 +110,7 @@ final class MessageParameters {
     };
   }
 
-  /** Gives a request what is said about it. */
+  /** Sets a request's properties from the parameters. */
   void applyTo(InferRequest request) {
     values.forEach((key, value) -> {
       switch (key) {
@@ -130,12 +130,12 @@ final class MessageParameters {
       throw wrongType("timeout", "int64_param");
     }
     long timeoutUs = notNegative("timeout", (long) value);
-    if (timeoutUs > 0) { // 0 is how clients say that there is none
+    if (timeoutUs > 0) { // clients send 0 for no timeout
       request.timeout(Duration.of(timeoutUs, ChronoUnit.MICROS));
     }
   }
 
-  /** A number is unsigned in whatever field it came. */
+  /** Reads a sequence's id; a number counts as unsigned in any field. */
   private static SequenceId sequence(String key, Object value) {
     return switch (value) {
       case Long number -> SequenceId.of(number);

@@ -20,16 +20,15 @@ import java.io.InputStream;
 
 /**
  * Ends calls whose message cannot be read, with a status that says why. gRPC's own marshallers
- * throw then, and the transport takes that for a failure of the server: it answers UNKNOWN, and
- * logs a stack trace for each such message. Event loops call it, for all methods that carry no
- * tensors.
+ * throw for such messages; the transport takes that for a failure of the server, answers UNKNOWN,
+ * and logs a stack trace. Event loops call it, for all methods that carry no tensors.
  */
 final class MessageReading implements ServerInterceptor {
 
   /** The method whose messages may be large: they can have the files of a model. */
   private static final String MODEL_LOAD = "RepositoryModelLoad";
 
-  /** The largest message of any other method, some of which need no token; gRPC's usual limit. */
+  /** The largest message of any other method, as in gRPC by default; some methods need no token. */
   private static final int MOST_BYTES = 4 << 20;
 
   /** The longest array. */
@@ -37,7 +36,7 @@ final class MessageReading implements ServerInterceptor {
 
   private MessageReading() {}
 
-  /** A service, whose messages are read where a failure can be told. */
+  /** Wraps a service so that unreadable messages get a proper status. */
   static ServerServiceDefinition of(ServerServiceDefinition service) {
     return ServerInterceptors.intercept(
         ServerInterceptors.useMarshalledMessages(service, new Bytes()), new MessageReading());
@@ -63,11 +62,11 @@ final class MessageReading implements ServerInterceptor {
     }
   }
 
-  /** Passes on what it hears, until a message cannot be read. */
+  /** Parses messages and passes them on, until one cannot be read. */
   private static final class Reader<Q> extends SimpleForwardingServerCallListener<Q> {
     private final ServerCall<Q, ?> call;
     private boolean refused;
-    private long takenBytes; // of the budget
+    private long takenBytes; // taken from the budget
 
     Reader(ServerCall<Q, ?> call, ServerCall.Listener<Q> next) {
       super(next);
@@ -87,13 +86,13 @@ final class MessageReading implements ServerInterceptor {
       }
     }
 
-    /** The stream of its bytes, of which there are not more than there may be. */
+    /** Reads the message from its stream, up to the largest size. */
     @SuppressWarnings("unchecked") // all messages are streams of bytes here
     private Q limited(Q message) throws IOException {
       boolean isLoad = MODEL_LOAD.equals(call.getMethodDescriptor().getBareMethodName());
       long most = isLoad ? MessageBudget.HEAP.most() : MOST_BYTES;
       InputStream bytes = (InputStream) message;
-      if (!(bytes instanceof KnownLength)) { // it is decompressed as it is read
+      if (!(bytes instanceof KnownLength)) { // the stream is decompressed as it is read
         bytes = new ByteArrayInputStream(bytes.readNBytes((int) Math.min(most + 1, LONGEST)));
       }
       int length = bytes.available();

@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * The methods of a server. Methods that carry tensors are there from the start; all others are made
- * when a client first asks for one, since their messages are a thousand classes, which a server
- * that only infers never needs. Any thread may call this.
+ * The methods of a server. Methods that carry tensors exist from the start; all others are made
+ * when a client first calls one, since their messages are a thousand classes, which a server that
+ * only infers never needs. Any thread may call this.
  */
 final class MethodTable extends HandlerRegistry {
 
@@ -28,7 +28,7 @@ final class MethodTable extends HandlerRegistry {
   /**
    * A table of services.
    *
-   * @param first a service whose methods are there at once
+   * @param first a service whose methods exist at once
    * @param others all services with all their methods, asked for once at most
    */
   MethodTable(ServerServiceDefinition first, Supplier<List<ServerServiceDefinition>> others) {

@@ -24,7 +24,7 @@ import io.nereid.statistics.DurationStatistic;
 import java.time.Instant;
 import java.util.List;
 
-/** Answers what models are and what they have done: metadata, configurations, statistics. */
+/** Answers the methods for metadata, configurations and statistics of models. */
 final class ModelMethods {
 
   private final Nereid nereid;

@@ -31,7 +31,7 @@ final class ModelVersions {
     return version;
   }
 
-  /** The version; 0 when none was named, or none that can be. */
+  /** The version; 0 if none was named, or an impossible one. */
   static long named(String text) {
     try {
       return parse(text);

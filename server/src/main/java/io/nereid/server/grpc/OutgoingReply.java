@@ -21,7 +21,7 @@ import java.util.Map;
 /**
  * A {@code ModelInferResponse} or {@code ModelStreamInferResponse} as the transport takes it. Raw
  * contents are written from where the model left them. It owns the response whose outputs it
- * writes, until it is closed, which the transport does after writing, and the sender as well.
+ * writes, until it is closed by the transport, after writing, or the sender.
  */
 final class OutgoingReply extends InputStream implements Drainable, KnownLength {
 
@@ -33,12 +33,12 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
   private static final String FINAL_RESPONSE = "triton_final_response";
 
   private final WireWriter head;
-  private final InferResponse response; // null: there are no outputs
+  private final InferResponse response; // null: no outputs
   private List<MemorySegment> contents = List.of();
   private long length;
   private boolean drained;
-  private InputStream copy; // for who reads instead of draining
-  private ReplyBuffers.Lent lent; // takes the contents as they lie; null: they are copied
+  private InputStream copy; // for callers that read instead of draining
+  private ReplyBuffers.Lent lent; // takes the contents without a copy; null: they are copied
 
   private OutgoingReply(InferResponse response) {
     this.response = response;
@@ -89,7 +89,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     return reply;
   }
 
-  /** A failure in a stream, which is mostly the last of its request. */
+  /** A failure in a stream; {@code last}: it ends its request. */
   static OutgoingReply error(String message, String id, boolean last) {
     OutgoingReply reply = new OutgoingReply(null);
     reply.head.string(1, message);
@@ -117,7 +117,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     }
   }
 
-  /** An entry of the map, whose value is an {@code InferParameter}. */
+  /** Writes an entry of the map of {@code InferParameter}. */
   private void writeParameter(String name, Object value) {
     int entry = head.end();
     head.string(1, name);
@@ -207,7 +207,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     int begin = head.begin();
     int end = head.end();
     for (MemorySegment segment : contents) {
-      if (chunk.length - end < 2 * Long.BYTES) { // a tag and a length need less
+      if (chunk.length - end < 2 * Long.BYTES) { // larger than a tag and a length
         target.write(chunk, begin, end - begin);
         begin = end = 0;
       }
@@ -227,7 +227,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     target.write(chunk, begin, end - begin);
   }
 
-  /** Writes the head, for which there is room in front, and puts the contents behind it. */
+  /** Writes the head into the room in front, and adds the contents behind it. */
   private void addTo(ReplyBuffers.Lent buffer, OutputStream target) throws IOException {
     target.write(head.bytes(), head.begin(), head.length());
     byte[] front = new byte[1 + MOST_LENGTH_BYTES];
@@ -242,7 +242,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
 
   // ---- Lending its contents to the transport ---------------------------------------------------
 
-  /** True if all contents can be sent from where they lie. */
+  /** True if all contents can be sent without a copy. */
   boolean isNative() {
     for (MemorySegment segment : contents) {
       if (!segment.isNative()) {
@@ -261,19 +261,24 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     return head.length();
   }
 
-  /** Draining puts the contents there, which then says when it needs them no more. */
+  /**
+   * Makes draining lend the contents to {@code buffer}, which calls {@link #returned} when done.
+   */
   void lendTo(ReplyBuffers.Lent buffer) {
     lent = buffer;
   }
 
-  /** The transport, on its thread, needs the contents no more; another may close this just then. */
+  /**
+   * Called on the transport's thread when it has sent the contents; another thread may be closing
+   * this.
+   */
   void returned() {
     response.close();
   }
 
   // ---- Reading it ------------------------------------------------------------------------------
 
-  /** The transport drains; this is for who does not know that it can. */
+  /** Reads a byte, for callers that cannot drain. */
   @Override
   public int read() throws IOException {
     return copy().read();

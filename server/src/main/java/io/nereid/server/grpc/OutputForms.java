@@ -10,8 +10,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The forms in which a request wants its outputs: plain, as classes, or written to shared memory.
- * It owns the slices of shared memory that the request uses, also for inputs, until it is closed.
+ * The wanted forms of a request's outputs: plain, as classes, or written to shared memory. It owns
+ * the slices of shared memory that the request uses, also for inputs, until it is closed.
  */
 final class OutputForms implements AutoCloseable {
 
@@ -19,14 +19,14 @@ final class OutputForms implements AutoCloseable {
 
   private final RequestSlices slices;
 
-  /** The outputs that are not plain, by name; mostly there is none. */
+  /** The outputs that are not plain, by name; mostly empty. */
   private Map<String, Form> forms = Map.of();
 
   /**
    * One output.
    *
-   * @param classification what it is replaced by; null: it is not
-   * @param slice where it is to be written; null: it goes into the reply
+   * @param classification replaces the tensor; null: none
+   * @param slice the place to write it to; null: into the reply
    */
   record Form(Classification classification, RegionSlice slice) {
     static final Form PLAIN = new Form(null, null);
@@ -36,7 +36,7 @@ final class OutputForms implements AutoCloseable {
     slices = new RequestSlices(regions);
   }
 
-  /** The part of a region that parameters name; it stays open as long as this. */
+  /** The part of a region that parameters name; it stays open as long as this object. */
   RegionSlice slice(MessageParameters said) {
     return slices.open(
         said.string(MessageParameters.SHARED_MEMORY_REGION), offset(said), byteSize(said));
@@ -55,7 +55,7 @@ final class OutputForms implements AutoCloseable {
     return byteSize;
   }
 
-  /** Notes the parameters of an output that the model has; null: it has none. */
+  /** Adds an output of the model with its parameters; null: none. */
   void add(ModelSpec model, InferRequest request, String output, MessageParameters said) {
     if (said == null) {
       return;

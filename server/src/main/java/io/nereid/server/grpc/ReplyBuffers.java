@@ -13,23 +13,23 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The memory of a connection of gRPC: the transport's own, but for what large messages are read to
- * and for large replies. grpc-java asks for a buffer as large as the message, and copies the
- * message there. For a large reply it gets a buffer with room for what stands before the outputs,
- * and the outputs are put behind that where they lie.
+ * The allocator of a gRPC connection: the transport's own, except for reading large messages and
+ * for large replies. For a reply, grpc-java asks for a buffer of the message's size and copies into
+ * it. A large reply instead gets a buffer for the bytes before the outputs, to which the outputs
+ * are added without a copy.
  */
 final class ReplyBuffers extends AbstractByteBufAllocator {
 
   /** Replies with fewer bytes are copied, which is cheaper. */
   static final int LEAST_BYTES = 64 << 10;
 
-  /** Each message has these in front: whether it is compressed, and its length. */
+  /** The prefix of each message: a flag for compression and the length. */
   private static final int PREFIX_BYTES = 5;
 
   /** The longest buffer that grpc-java asks for. */
   private static final int LONGEST_ASKED = 1 << 20;
 
-  /** A client that has no more bytes of replies to take may get a reply in any case. */
+  /** A client with no more untaken bytes than this always gets a reply. */
   private static final int FEW_BYTES = 16 << 10;
 
   /** Most bytes that all replies together lend; clients may be slow to take them. */
@@ -37,26 +37,26 @@ final class ReplyBuffers extends AbstractByteBufAllocator {
 
   private static final AtomicLong LENT = new AtomicLong();
 
-  /** The reply that this thread hands to grpc-java, until that has asked for a buffer. */
+  /** The reply that this thread is handing to grpc-java, until it asks for a buffer. */
   private static final FastThreadLocal<OutgoingReply> SENDING = new FastThreadLocal<>();
 
   /**
-   * For what large messages are read to. Netty keeps a page or more for each size of small buffer
-   * that was ever asked for, and the whole chunk around it: among large buffers that was nearly
-   * every chunk of 2 MiB that a load had taken, for good. A chunk of 8 MiB that is free goes back.
-   * One of 4 did so too often under load, which took 5 to 10 % more of a processor a request; one
-   * of 16 left up to that much behind.
+   * The allocator for reading large messages. Netty keeps a page or more for each size of small
+   * buffer ever used, and the whole chunk around it: with large buffers in between, nearly all
+   * chunks of 2 MiB stayed for good after load. Free chunks of 8 MiB are released. Those of 4 MiB
+   * were released too often under load, which cost 5 to 10 % more processor time a request; those
+   * of 16 MiB left up to as much behind.
    */
   private static final PooledByteBufAllocator LARGE =
       new PooledByteBufAllocator(
           true, 0, Runtime.getRuntime().availableProcessors(), 8192, 10, 0, 0, false);
 
-  /** Netty takes no buffer of this size for a small one. */
+  /** Buffers of this size are not small to Netty. */
   private static final int LARGE_BYTES = 32 << 10;
 
   private final ByteBufAllocator usual;
 
-  /** In place of a connection's usual allocator. */
+  /** Replaces a connection's usual allocator. */
   ReplyBuffers(ByteBufAllocator usual) {
     super(true);
     this.usual = usual;
@@ -67,7 +67,7 @@ final class ReplyBuffers extends AbstractByteBufAllocator {
     return new SharedLimit(PlatformDependent.maxDirectMemory() / 4 * 3, FEW_BYTES);
   }
 
-  /** Hands a reply to grpc-java, which is to be closed then. */
+  /** Hands a reply to grpc-java; the caller closes the reply afterwards. */
   static void send(OutgoingReply reply, ServerCall<?, OutgoingReply> call) {
     if (reply.available() < LEAST_BYTES) {
       call.sendMessage(reply);
@@ -88,7 +88,7 @@ final class ReplyBuffers extends AbstractByteBufAllocator {
       return usual.buffer(initial, most);
     }
     SENDING.set(null);
-    // It asks for something else when it compresses.
+    // A compressing grpc-java asks for another size.
     boolean isWhole = initial == Math.min(PREFIX_BYTES + reply.available(), LONGEST_ASKED);
     if (!isWhole || !reply.isNative()) {
       return usual.buffer(initial, most);
@@ -120,7 +120,7 @@ final class ReplyBuffers extends AbstractByteBufAllocator {
     return usual.isDirectBufferPooled();
   }
 
-  /** A reply whose outputs are where the model left them; it gives them back when it was sent. */
+  /** A buffer of a reply whose outputs are not copied; they are returned when it was sent. */
   static final class Lent extends CompositeByteBuf {
     private final OutgoingReply reply;
     private final int bytes;
@@ -129,7 +129,7 @@ final class ReplyBuffers extends AbstractByteBufAllocator {
       super(allocator, true, 2 * reply.contentCount() + 1);
       this.reply = reply;
       bytes = reply.available();
-      addComponent(false, front); // to be written over
+      addComponent(false, front); // overwritten later
     }
 
     /** Adds a copy of these bytes. */
@@ -137,7 +137,7 @@ final class ReplyBuffers extends AbstractByteBufAllocator {
       addComponent(true, alloc().directBuffer(count, count).writeBytes(array, from, count));
     }
 
-    /** Adds memory, which stays where it is. */
+    /** Adds memory without a copy. */
     void add(MemorySegment memory) {
       addComponent(true, Unpooled.wrappedBuffer(memory.asByteBuffer()));
     }

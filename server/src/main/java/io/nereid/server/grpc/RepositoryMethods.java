@@ -67,7 +67,7 @@ final class RepositoryMethods {
     try {
       parameters.load(repository, request.getModelName());
     } catch (UnreadableModelException e) {
-      // Triton's clients expect INTERNAL then, where HTTP has a 400.
+      // Triton's clients expect INTERNAL, where HTTP has a 400.
       throw e.code() == StatusCode.INVALID_ARGUMENT
           ? new NereidException(StatusCode.INTERNAL, e.getMessage())
           : e;

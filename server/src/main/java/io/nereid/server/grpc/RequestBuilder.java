@@ -15,23 +15,22 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Builds the request that a message asks for, on the thread that reads the message. While it is
- * read, memory for contents is found in the request as soon as all that matters is known, as it is
- * in the order in which clients write; else contents are set aside on the heap. When the message
- * has ended, {@link #build} places those, does the rest, and checks what the core does not see. The
- * builder owns the request until then.
+ * Builds the request of a message, on the thread that reads the message. Contents go into the
+ * request's memory if model, name, type and shape precede them, as clients write; else they are set
+ * aside on the heap. After the message, {@link #build} places those, completes the request, and
+ * checks things that the core does not see. The builder owns the request until then.
  */
 final class RequestBuilder {
 
   private final Nereid nereid;
   private final InferMessage message;
-  private Model model; // null: not known
-  private InferRequest request; // null: none was begun
+  private Model model; // null: unknown so far
+  private InferRequest request; // null: not begun
 
   /** True if all further contents are set aside. */
   private boolean aside;
 
-  /** For a message that is about to be read. */
+  /** Makes the builder for a message that is about to be read. */
   RequestBuilder(Nereid nereid, InferMessage message) {
     this.nereid = nereid;
     this.message = message;
@@ -39,10 +38,7 @@ final class RequestBuilder {
 
   // ---- While the message is read ---------------------------------------------------------------
 
-  /**
-   * Takes the model's name or version; when it is another one, what was placed is in the wrong
-   * place.
-   */
+  /** Takes the model's name or version; a change makes placed contents go back to the heap. */
   void modelNamed(String before, String now) {
     if (request == null || before.equals(now)) {
       return;
@@ -57,7 +53,7 @@ final class RequestBuilder {
     aside = true;
   }
 
-  /** Memory for an input's raw content of this length; null: it is to be set aside. */
+  /** Memory for an input's raw content of this length; null: set the content aside. */
   Tensor raw(InferMessage.Input input, int length) {
     DataType type = placeableType(input);
     if (type == null) {
@@ -74,9 +70,9 @@ final class RequestBuilder {
   }
 
   /**
-   * Memory for typed contents that take {@code length} bytes on the wire; null: they are to be set
-   * aside. So are those of BYTES, whose size is known at their end, and those with too few bytes
-   * for their shape, so that a small message cannot take much memory.
+   * Memory for typed contents that take {@code length} bytes on the wire; null: set the contents
+   * aside, as for BYTES, whose size is known at the end, and for too few bytes for the shape, so
+   * that a small message cannot take much memory.
    */
   Tensor typed(InferMessage.Input input, int length) {
     DataType type = placeableType(input);
@@ -94,7 +90,7 @@ final class RequestBuilder {
     }
   }
 
-  /** The type of an input that the request can take now; null: it cannot. */
+  /** The type of an input if the request can take it now; else null. */
   private DataType placeableType(InferMessage.Input input) {
     if (aside || message.modelName().isEmpty() || input.name().isEmpty()) {
       return null;
@@ -116,9 +112,8 @@ final class RequestBuilder {
   }
 
   /**
-   * Passes over what is wrong, which is found again, and said, when the message has ended: until
-   * then the client may say that it means another model. Only missing memory is not asked for
-   * twice.
+   * Ignores a failure, which {@link #build} will find again: until the end, the message may name
+   * another model. Only a lack of memory is kept.
    */
   private <T> T failed(NereidException failure) {
     if (failure.code() == StatusCode.RESOURCE_EXHAUSTED) {
@@ -133,7 +128,7 @@ final class RequestBuilder {
   /**
    * The request, complete; it is the caller's.
    *
-   * @param forms what is said of outputs goes there
+   * @param forms gets the wanted forms of the outputs
    */
   InferRequest build(OutputForms forms) {
     if (request == null) {
@@ -246,7 +241,7 @@ final class RequestBuilder {
     return type;
   }
 
-  /** Takes an input from where the client put it, or has it read there while the model executes. */
+  /** Reads an input from shared memory, now or while the model executes. */
   private void readShared(InferMessage.Input input, DataType type, OutputForms forms) {
     RegionSlice slice = forms.slice(input.parameters());
     if (type.isFixedSize()) {
@@ -258,7 +253,7 @@ final class RequestBuilder {
     }
   }
 
-  /** Puts elements where they belong that had been set aside. */
+  /** Moves elements that were set aside into the request. */
   private void place(InferMessage.Input input, DataType type, byte[] data, int length) {
     if (type.isFixedSize()) {
       checkSize(input, input.byteSize(type), length);
@@ -319,7 +314,7 @@ final class RequestBuilder {
             ? request.allocateInput(input.name(), input.shape())
             : request.allocateBytesInput(input.name(), byteSize, input.shape());
     if (tensor.dataType() != type || tensor.byteSize() != byteSize) {
-      // It was checked just before, so the model was replaced by one with another type.
+      // The type was checked just before, so the model was replaced meanwhile.
       throw new NereidException(
           StatusCode.UNAVAILABLE, "the model was replaced while the request was read");
     }

@@ -46,7 +46,7 @@ final class ServerMethods {
     return ServerReadyResponse.newBuilder().setReady(health.isReady()).build();
   }
 
-  /** A model that is not there is not ready, which is no failure. */
+  /** Answers whether a model is ready; a missing one is not, without an error. */
   ModelReadyResponse modelReady(ModelReadyRequest request) {
     boolean ready = health.isReady(request.getName(), ModelVersions.parse(request.getVersion()));
     return ModelReadyResponse.newBuilder().setReady(ready).build();

@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The methods of a service that a proto file describes, and what serves each. A method that carries
- * no tensors is answered on a virtual thread: loading a model may take minutes, and the event loop,
- * on which calls arrive, must not wait.
+ * The methods of a service that a proto file describes, each with the code that serves it. A method
+ * that carries no tensors is answered on a virtual thread: loading a model may take minutes, and
+ * the event loop, on which calls arrive, must not wait.
  */
 final class ServiceMethods {
 
@@ -51,8 +51,8 @@ final class ServiceMethods {
    * A service without methods.
    *
    * @param name its full name
-   * @param description what its file says of it, for reflection: not asked before a client does,
-   *     since all that describes files would have to be loaded and read
+   * @param description the service's description, for reflection: only read when a client asks,
+   *     because that loads all descriptors
    */
   ServiceMethods(
       String name, Supplier<com.google.protobuf.Descriptors.ServiceDescriptor> description) {
@@ -65,7 +65,7 @@ final class ServiceMethods {
   /**
    * Adds a method that is answered on a virtual thread.
    *
-   * @param request any message of the kind that it takes
+   * @param request a message of the method's type
    */
   <Q extends Message, R extends Message> ServiceMethods add(
       String name, Q request, Answer<Q, R> answer) {
@@ -127,7 +127,7 @@ final class ServiceMethods {
     return definition.build();
   }
 
-  /** Tells reflection where the service is described. */
+  /** Gives reflection the service's description. */
   private record Schema(Supplier<com.google.protobuf.Descriptors.ServiceDescriptor> description)
       implements ProtoServiceDescriptorSupplier {
 
@@ -142,7 +142,7 @@ final class ServiceMethods {
     }
   }
 
-  /** Sends replies; a server reads none. */
+  /** Writes replies; reading is not supported, as a server reads none. */
   private record Replies<R extends Message>() implements MethodDescriptor.Marshaller<R> {
 
     @Override
@@ -162,7 +162,7 @@ final class ServiceMethods {
       Answer<Q, R> answer, ConnectionTasks tasks) {
     return ServerCalls.asyncUnaryCall((request, observer) -> {
       ServerCallStreamObserver<R> client = (ServerCallStreamObserver<R>) observer;
-      // Without a handler, answering a client that went away would throw.
+      // Without a handler, answering a client that has gone would throw.
       client.setOnCancelHandler(() -> {});
       CallLog.tell(request);
       tasks.run(() -> run(answer, request, client));
@@ -179,7 +179,7 @@ final class ServiceMethods {
       failure = GrpcStatus.of(e);
     }
     if (client.isCancelled()) {
-      return; // also when the server has stopped, and nothing would take the answer
+      return; // also when the server has stopped, and no answer can be sent
     }
     if (failure != null) {
       client.onError(failure.asRuntimeException());

@@ -3,9 +3,8 @@ package io.nereid.server.grpc;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Most that all connections together may hold of something. A connection may have a quarter of it,
- * and always a little, however much the others hold: no client can shut out another one. Event
- * loops take from it.
+ * Limits the amount of a resource that all connections hold together. A connection may have a
+ * quarter of it, and always a little, so that no client can shut out another. Event loops call it.
  */
 final class SharedLimit {
 
@@ -15,13 +14,13 @@ final class SharedLimit {
   private final long little;
   private final AtomicLong taken = new AtomicLong();
 
-  /** {@code little} is what each connection may hold in any case. */
+  /** {@code little} is the amount that each connection may always hold. */
   SharedLimit(long most, long little) {
     this.most = most;
     this.little = little;
   }
 
-  /** Most that one connection may hold. */
+  /** The most that one connection may hold. */
   long mostOfOne() {
     return Math.max(little, most / PARTS);
   }
@@ -31,7 +30,7 @@ final class SharedLimit {
     return taken.get() > most / 2;
   }
 
-  /** The part of a connection that has just come. */
+  /** Makes the share of a new connection. */
   Share share() {
     return new Share();
   }
@@ -40,7 +39,9 @@ final class SharedLimit {
   final class Share {
     private long held;
 
-    /** False if there is not as much left. One alone may be larger than a connection's part. */
+    /**
+     * Takes an amount; false if too little is left. A single one may exceed a connection's part.
+     */
     boolean take(long count) {
       if (held > 0 && held + count > mostOfOne()) {
         return false;

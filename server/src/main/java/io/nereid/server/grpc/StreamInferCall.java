@@ -21,9 +21,9 @@ import java.util.concurrent.RejectedExecutionException;
  * threads come there as tasks.
  *
  * <p>Requests to models that are not decoupled are answered in the order in which they came, those
- * to decoupled ones as their responses come. A request counts until its last response was written,
- * and the stream takes in only so many; it writes a response when the transport has room for it. So
- * a client that does not read is not read from, either.
+ * to decoupled ones as their responses come. A request counts until its last response is written,
+ * the number of requests is limited, and responses wait until the transport has room. So a client
+ * that does not read is not read from, either.
  */
 final class StreamInferCall extends TensorCall {
 
@@ -33,8 +33,8 @@ final class StreamInferCall extends TensorCall {
   private static final Metadata.Key<String> GRPC_ERROR =
       Metadata.Key.of("triton_grpc_error", Metadata.ASCII_STRING_MARSHALLER);
 
-  private final List<HeaderForwarding.Field> forwarded = forwarded(); // to each of its requests
-  private final Set<StreamInferCall> open; // all that are not over
+  private final List<HeaderForwarding.Field> forwarded = forwarded(); // parameters of each request
+  private final Set<StreamInferCall> open; // all open calls
 
   /** True if the first failure ends the stream, as clients can ask with metadata. */
   private final boolean failsAsCall;
@@ -48,13 +48,13 @@ final class StreamInferCall extends TensorCall {
   /** The responses that are written when the transport has room. */
   private final ArrayDeque<Ready> ready = new ArrayDeque<>();
 
-  private boolean asked = true; // grpc-java for a message, which has not come yet
+  private boolean asked = true; // grpc-java was asked for a message, which has not come yet
   private boolean halfClosed;
   private boolean stopping;
   private boolean over;
 
   /**
-   * Something for the client.
+   * A response, failure or mere end for the client.
    *
    * @param response outputs; null: none
    * @param failure in place of outputs; null: none
@@ -157,13 +157,15 @@ final class StreamInferCall extends TensorCall {
     abandon();
   }
 
-  /** Also when the call was closed because a message could not be sent, as without memory. */
+  /**
+   * Called also if the call was closed because a message could not be sent, as for lack of memory.
+   */
   @Override
   public void onComplete() {
     abandon();
   }
 
-  /** Answers what was asked for, and ends the stream; from any thread. */
+  /** Answers the requests that have come, and ends the stream. Any thread may call. */
   void stop() {
     onLoop(
         () -> {
@@ -175,7 +177,7 @@ final class StreamInferCall extends TensorCall {
 
   // ---- Answers, on the event loop --------------------------------------------------------------
 
-  /** Runs what brings an answer; a response that cannot be brought any more is closed. */
+  /** Runs a task on the event loop; if that has ended, closes the response that the task brings. */
   void onLoop(Runnable task, InferResponse response) {
     if (isOnLoop()) {
       task.run();
@@ -190,7 +192,7 @@ final class StreamInferCall extends TensorCall {
     }
   }
 
-  /** A request to a model that is not decoupled has its answer, or any request failed early. */
+  /** Takes the answer of a model that is not decoupled, or the early failure of any request. */
   void answered(StreamedRequest request, InferResponse response, Throwable failure) {
     if (response != null && request.incoming().model() != null) {
       pace(request.incoming().model()).executed(response);
@@ -209,7 +211,7 @@ final class StreamInferCall extends TensorCall {
     write();
   }
 
-  /** A decoupled model has one more response, be it an error. */
+  /** Takes one more response of a decoupled model, maybe an error. */
   void responded(StreamedRequest request, InferResponse response) {
     if (over) {
       drop(response);
@@ -226,7 +228,7 @@ final class StreamInferCall extends TensorCall {
     write();
   }
 
-  /** A decoupled model has no more responses. */
+  /** Takes the end of a decoupled model's responses. */
   void ended(StreamedRequest request, Throwable failure, boolean endsEmpty) {
     request.incoming().closeInputs();
     if (over) {
@@ -263,14 +265,14 @@ final class StreamInferCall extends TensorCall {
   }
 
   private void write(Ready item) {
-    // Asked now, since the response may be closed when its reply cannot be made.
+    // Read now, since the response is closed if making its reply fails.
     boolean last = item.ends() || item.response() != null && item.response().isFinal();
     Throwable failure = item.failure();
     OutgoingReply reply = null;
     if (failure == null && !item.silent()) {
       try {
         reply = reply(item, last);
-      } catch (RuntimeException | Error e) { // too large, or it is not wanted as it is
+      } catch (RuntimeException | Error e) { // too large, or the wanted form is impossible
         failure = e;
       }
     }

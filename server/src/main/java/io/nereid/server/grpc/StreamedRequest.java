@@ -10,8 +10,8 @@ import java.util.concurrent.Semaphore;
 
 /**
  * One request of a stream. All events of the request go to its call's event loop, which alone reads
- * and writes the fields that are not final. The request owns its message, and a response until the
- * turn of that comes.
+ * and writes the fields that are not final. The request owns its message, and a response until its
+ * turn comes.
  */
 final class StreamedRequest implements ResponseListener {
 
@@ -26,10 +26,10 @@ final class StreamedRequest implements ResponseListener {
   Throwable failure;
   boolean answered;
 
-  private ResponseStream responses; // of a decoupled model
+  private ResponseStream responses; // a decoupled model's
   private volatile boolean abandoned;
 
-  private Trace trace; // null: it is not traced, or that is over
+  private Trace trace; // null: not traced, or the trace has ended
   private boolean sending; // whether the first response was written
   private Status outcome = Status.OK; // the last failure, if any
 
@@ -52,7 +52,7 @@ final class StreamedRequest implements ResponseListener {
 
   // ---- What happens to it, on the event loop ---------------------------------------------------
 
-  /** Notes that it is given to its model. */
+  /** Notes that the request goes to its model. */
   void submitting() {
     if (trace != null) {
       trace.submitted(incoming.model(), incoming.request());
@@ -67,7 +67,7 @@ final class StreamedRequest implements ResponseListener {
     if (itsResponse != null) {
       responded(itsResponse);
     } else if (trace != null && incoming.failure() == null) {
-      trace.failed(String.valueOf(itsFailure.getMessage()), true); // whose fault is told later
+      trace.failed(String.valueOf(itsFailure.getMessage()), true); // the status is known later
     }
   }
 
@@ -106,7 +106,7 @@ final class StreamedRequest implements ResponseListener {
   private void endTrace() {
     if (trace != null) {
       trace.end();
-      trace = null; // it belongs to the trace thread now
+      trace = null; // the trace's own thread owns it now
     }
   }
 
@@ -124,7 +124,7 @@ final class StreamedRequest implements ResponseListener {
     if (responses != null) {
       responses.close();
     }
-    room.release(); // last: the reader finds a closed stream, and takes nothing that has no room
+    room.release(); // last, so that the reader wakes to a closed stream
     incoming.close();
     if (response != null) {
       response.close();
@@ -143,7 +143,7 @@ final class StreamedRequest implements ResponseListener {
     call.onLoop(() -> call.answered(this, null, failure), null);
   }
 
-  /** Reads at the pace at which the client does. */
+  /** Reads responses at the client's pace. */
   private void readResponses() {
     Throwable failure = null;
     boolean finalSent = false;

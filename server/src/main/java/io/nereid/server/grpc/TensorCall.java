@@ -24,10 +24,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * A call that carries tensors: what {@link InferCall} and {@link StreamInferCall} have in common.
- * That is the call's event loop, its deadline, metadata that becomes parameters of its requests,
- * and what traces say of it by OpenTelemetry's semantic conventions for servers. It is made on the
- * event loop.
+ * The common part of {@link InferCall} and {@link StreamInferCall}, the calls that carry tensors:
+ * the event loop, the deadline, metadata that becomes parameters, and attributes of traces by
+ * OpenTelemetry's semantic conventions for servers. It is made on the event loop.
  */
 abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
 
@@ -43,7 +42,7 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
   /**
    * The parts that all such calls of a server share.
    *
-   * @param forwarding which metadata becomes parameters; empty: none
+   * @param forwarding the metadata that becomes parameters; empty: none
    * @param paces how quick the models are
    */
   record Shared(
@@ -78,14 +77,17 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
   }
 
   /**
-   * True if the event loop may execute the model's next request: it is short, and no process of its
-   * own can keep the loop waiting.
+   * True if the event loop may execute the model's next request: the model is quick, and not
+   * isolated in a process that could block the loop.
    */
   final boolean mayExecute(Model model) {
     return pace(model).isShort() && !model.isIsolated();
   }
 
-  /** Gives a request the call's deadline. After its memory is there, which is not waited for. */
+  /**
+   * Gives a request the call's deadline. Called after memory was allocated, since a deadline would
+   * make that wait.
+   */
   final void limit(InferRequest request) {
     if (deadline != null) {
       request.deadline(Duration.ofNanos(Math.max(0, deadline.timeRemaining(TimeUnit.NANOSECONDS))));
@@ -130,7 +132,7 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
     if (trace == null) {
       return null;
     }
-    trace.requestId(incoming.id()); // one that fails has no answer that tells it
+    trace.requestId(incoming.id()); // a failed request has no answer with the id
     if (!trace.isWritten()) {
       return trace;
     }

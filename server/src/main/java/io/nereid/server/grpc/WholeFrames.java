@@ -7,11 +7,10 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Stands in front of a decoder of HTTP/2 and passes whole frames on, those that came by one read
- * together. Only a frame that came by several is put together here. A decoder that has to wait for
- * the rest of a frame would put all that is read next behind what it has: by copying it, so that
- * each byte of a large body would be copied once more. A frame, or a head of several frames, has a
- * time to become whole. It is for one connection, whose thread calls it.
+ * Precedes a decoder of HTTP/2 and passes on only whole frames, all of one read together; a frame
+ * that comes in several reads is put together here. A decoder that waits for the rest of a frame
+ * would copy all further bytes behind it, so each byte of a large body once more. A frame, or a
+ * head of several frames, must be complete in time. For one connection, whose thread calls it.
  */
 final class WholeFrames extends ChannelInboundHandlerAdapter {
 
@@ -31,14 +30,14 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
 
   private final long timeNs;
   private final Runnable late;
-  private boolean headOpen; // its next frame is still to come
-  private long sinceNs; // when something began that is not whole
+  private boolean headOpen; // the next frame of a head is still to come
+  private long sinceNs; // when the incomplete frame or head began
   private boolean watching;
 
-  private int prefaceLeft = PREFACE_BYTES; // what a client sends before its first frame
-  private ByteBuf begun; // the beginning of a frame; null: all that came was passed on
+  private int prefaceLeft = PREFACE_BYTES; // bytes of the client's preface still to come
+  private ByteBuf begun; // the beginning of a frame; null: no frame is incomplete
 
-  /** A frame has to become whole within that time; {@code late} is run when one does not. */
+  /** Makes a handler that runs {@code late} when a frame is not complete within the time. */
   WholeFrames(Duration time, Runnable late) {
     timeNs = time.toNanos();
     this.late = late;
@@ -80,7 +79,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Takes what belongs to the frame that has begun; whether that is whole now. */
+  /** Adds bytes to the frame that has begun; true: it is complete now. */
   private boolean fillUp(ByteBuf bytes) {
     move(bytes, HEADER_BYTES - begun.readableBytes());
     if (begun.readableBytes() < HEADER_BYTES) {
@@ -88,7 +87,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     }
     int length = begun.getUnsignedMedium(0);
     if (length > MOST_BYTES) {
-      return true; // it is not waited for
+      return true; // too long a frame is passed on incomplete
     }
     begun.ensureWritable(HEADER_BYTES + length - begun.readableBytes());
     move(bytes, HEADER_BYTES + length - begun.readableBytes());
@@ -99,7 +98,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     begun.writeBytes(bytes, Math.max(0, Math.min(most, bytes.readableBytes())));
   }
 
-  /** The end of the last frame that is whole, or is not waited for. */
+  /** The end of the last frame that is complete, or too long to wait for. */
   private int endOfWhole(ByteBuf bytes) {
     int end = bytes.writerIndex();
     int preface = Math.min(prefaceLeft, bytes.readableBytes());
@@ -119,7 +118,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     return at;
   }
 
-  /** Keeps what came of a frame, in as much memory as the whole frame takes. */
+  /** Keeps the beginning of a frame, in memory for the whole frame. */
   private void begin(ChannelHandlerContext context, ByteBuf bytes, int from) {
     int count = bytes.writerIndex() - from;
     int length = count < HEADER_BYTES ? 0 : bytes.getUnsignedMedium(from);
@@ -127,7 +126,7 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     begun.writeBytes(bytes, from, count);
   }
 
-  /** True if a head goes on behind a frame. */
+  /** Notes whether a head goes on behind a frame. */
   private void lookAt(ByteBuf bytes, int at) {
     int type = bytes.getByte(at + TYPE_AT);
     if (type == HEADERS || type == CONTINUATION) {

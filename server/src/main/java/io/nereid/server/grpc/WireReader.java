@@ -15,13 +15,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Reads protobuf's wire format in one pass, out of the transport's own buffers where it lends them,
- * else from the stream. It accepts and rejects what protobuf-java accepts and rejects. One thread
- * reads one message with it.
+ * Reads protobuf's wire format in one pass, from the transport's own buffers if it lends them, else
+ * from the stream. It accepts and rejects what protobuf-java accepts and rejects. One thread reads
+ * one message with it.
  *
- * <p>It is written by hand because contents can then go straight to where the model reads them. A
- * request with 600 KB of FP32 takes 6 KB of the heap so, with protobuf's generated classes 1.2 MB;
- * one with 64 bytes takes 1.2 KB and 5.2 KB ({@code GrpcCodecBenchmark}).
+ * <p>It is written by hand so that contents go straight to the model's memory. A request with 600
+ * KB of FP32 thereby takes 6 KB of the heap instead of 1.2 MB with protobuf's generated classes;
+ * one with 64 bytes takes 1.2 KB instead of 5.2 KB ({@code GrpcCodecBenchmark}).
  */
 final class WireReader {
 
@@ -41,15 +41,17 @@ final class WireReader {
    */
   static final int PART_LIMIT = 65_536;
 
-  /** The limit of a message whose length is not known: where its stream ends. */
+  /** The limit of a message of unknown length, which ends with its stream. */
   private static final long UNKNOWN = Long.MAX_VALUE / 2;
 
   private static final int CHUNK_BYTES = 16 << 10;
 
-  /** Bytes that are allocated because a length says so, before anything shows that it is true. */
+  /**
+   * The most bytes that are allocated on the word of a length field, before the bytes have come.
+   */
   private static final int TRUSTED_BYTES = 64 << 10;
 
-  private final InputStream stream; // null: all there is is the first chunk
+  private final InputStream stream; // null: the first chunk is the whole message
   private final boolean lendsBuffers;
   private final boolean lengthKnown;
 
@@ -58,16 +60,16 @@ final class WireReader {
 
   private int chunkBegin; // where the chunk's unread part began
   private int chunkEnd; // where the chunk itself ends
-  private long chunkOffset; // of the chunk's index 0 in the message
+  private long chunkOffset; // position of the chunk's index 0 in the message
   private long limit; // where the innermost message ends
   private int depth;
   private int partCount;
 
   private final MessageBudget heap; // null: there is no limit
-  private int freeBytes = TRUSTED_BYTES; // of arrays that need no budget
-  private long takenBytes; // of the budget, for all other arrays
+  private int freeBytes = TRUSTED_BYTES; // bytes left for arrays that need no budget
+  private long takenBytes; // bytes taken from the budget, for all other arrays
 
-  /** For a message that is a stream of the transport's; its arrays are taken from a budget. */
+  /** Reads a message from the transport's stream; arrays are taken from a budget. */
   WireReader(InputStream stream, MessageBudget heap) {
     this.stream = stream;
     this.heap = heap;
@@ -80,10 +82,10 @@ final class WireReader {
     }
   }
 
-  /** For bytes that were read before, {@code depth} messages deep. */
+  /** Reads bytes that were set aside, {@code depth} messages deep. */
   WireReader(byte[] bytes, int depth) {
     stream = null;
-    heap = null; // they are counted
+    heap = null; // the bytes are counted already
     lendsBuffers = false;
     lengthKnown = true;
     chunk = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
@@ -184,7 +186,7 @@ final class WireReader {
     }
   }
 
-  /** The next bytes; what is allocated is bounded by what is there. */
+  /** Returns the next bytes; allocation is bounded by the bytes that have come. */
   byte[] readBytes(int length) {
     takeHeap(length);
     byte[] bytes = new byte[lengthKnown ? length : Math.min(length, TRUSTED_BYTES)];
@@ -202,7 +204,7 @@ final class WireReader {
     return bytes;
   }
 
-  /** Small messages need no budget. */
+  /** Takes heap from the budget, except for small messages. */
   private void takeHeap(int length) {
     if (length <= freeBytes || heap == null) {
       freeBytes -= length;
@@ -214,7 +216,7 @@ final class WireReader {
     takenBytes += length;
   }
 
-  /** Gives back what its arrays took: they are not needed any more. */
+  /** Gives back the budget of the arrays, which are not needed any more. */
   void giveBackHeap() {
     if (takenBytes > 0) {
       heap.giveBack(takenBytes);
@@ -244,7 +246,7 @@ final class WireReader {
     }
   }
 
-  /** Skips what follows a tag that means nothing here. */
+  /** Skips the value behind an unknown tag. */
   void skipField(int tag) {
     switch (tag & 7) {
       case VARINT -> readVarint();
@@ -306,7 +308,7 @@ final class WireReader {
     }
   }
 
-  /** Bytes to the end of the innermost message; a very large number where that is not known. */
+  /** Bytes to the end of the innermost message; a very large number if unknown. */
   long remaining() {
     return limit - position();
   }

@@ -18,7 +18,7 @@ final class WireWriter {
   private static final int PREFIX_BYTES = 16;
 
   private byte[] bytes = ChunkPool.take();
-  private int begin = PREFIX_BYTES; // room for what is put before all
+  private int begin = PREFIX_BYTES; // room for a prefix
   private int end = PREFIX_BYTES;
 
   byte[] bytes() {
@@ -55,16 +55,14 @@ final class WireWriter {
     return position;
   }
 
-  /** A string; nothing when it is empty, as proto3 has it. */
+  /** Writes a string; nothing if it is empty, as in proto3. */
   void string(int number, String value) {
     if (!value.isEmpty()) {
       choice(number, value);
     }
   }
 
-  /**
-   * A string that is there also when it is empty: one of several fields that exclude each other.
-   */
+  /** Writes a string even if it is empty, for a field of a oneof. */
   void choice(int number, String value) {
     byte[] encoded = value.getBytes(StandardCharsets.UTF_8);
     reserve(encoded.length);
@@ -104,7 +102,7 @@ final class WireWriter {
     end = putVarint(bytes, end, value);
   }
 
-  /** Makes what was written since {@code from}, an earlier {@link #end}, a field of its own. */
+  /** Turns the bytes since {@code from}, an earlier {@link #end}, into a field. */
   void enclose(int number, int from) {
     reserve(0);
     int length = end - from;
@@ -114,14 +112,14 @@ final class WireWriter {
     end += shift;
   }
 
-  /** Makes all that was written, and {@code more} bytes that will follow, one field. Once. */
+  /** Turns all bytes so far, and {@code more} that will follow, into one field. Called once. */
   void encloseAll(int number, long more) {
     long length = length() + more;
     begin -= varintBytes((long) number << 3) + varintBytes(length);
     putVarint(bytes, putVarint(bytes, begin, (long) number << 3 | WireReader.DELIMITED), length);
   }
 
-  /** Room for a tag, a length, and {@code more} bytes. */
+  /** Makes room for a tag, a length, and {@code more} bytes. */
   private void reserve(int more) {
     int needed = Math.addExact(end, Math.addExact(more, 2 * PREFIX_BYTES));
     if (needed > bytes.length) {
@@ -140,7 +138,7 @@ final class WireWriter {
     }
   }
 
-  /** Arrays through which replies go to the transport, which takes no other memory. */
+  /** A pool of arrays for handing replies to the transport, which takes no other memory. */
   private static final class ChunkPool {
 
     static final int CHUNK_BYTES = 32 << 10;

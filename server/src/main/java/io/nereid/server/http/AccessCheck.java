@@ -3,12 +3,12 @@ package io.nereid.server.http;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Refusal;
 
-/** Says over HTTP who may not ask for something. */
+/** Refuses HTTP requests that the access control does not allow. */
 final class AccessCheck {
 
   private AccessCheck() {}
 
-  /** Fails when a request may not be made; to be called before its body is read. */
+  /** Throws if a request may not be made; called before its body is read. */
   static void admit(AccessControl access, ProtocolHead head) {
     if (access.isOpen() || head.route().endpoint().isPublic()) {
       return;

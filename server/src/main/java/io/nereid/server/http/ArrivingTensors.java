@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
- * Large tensors whose memory is taken while their bytes are still to come. A head of a hundred
- * bytes can announce many megabytes: together such tensors may have half of the pool, so that small
- * requests find memory at any time, and a client that sends slowly is given up when others want its
- * place. The threads of all connections call it.
+ * Limits memory for large tensors whose bytes are still arriving. A head of a hundred bytes can
+ * announce many megabytes: together such tensors may take half of the pool, so that small requests
+ * always find memory, and slow clients are dropped when others need the memory. The threads of all
+ * connections call it.
  */
 final class ArrivingTensors {
 
@@ -30,13 +30,13 @@ final class ArrivingTensors {
 
   private final LongAdder refused;
 
-  /** For a pool of so many bytes; {@code refused} counts what is refused. */
+  /** For a pool of so many bytes; {@code refused} counts refusals. */
   ArrivingTensors(LongSupplier poolBytes, LongAdder refused) {
     this.poolBytes = poolBytes;
     this.refused = refused;
   }
 
-  /** The tensors of one request after the other of a connection. */
+  /** The arriving tensors of one connection, one request after the other. */
   final class Arrival {
     private final ClientConnection connection;
     private final RequestBody body;
@@ -49,7 +49,7 @@ final class ArrivingTensors {
       this.body = body;
     }
 
-    /** The request announces a tensor of so many bytes; fails when there is no place for it. */
+    /** The request announces a tensor of so many bytes; throws if there is no room. */
     void announce(long more) {
       if (bytes + more < LEAST_BYTES) {
         return;
@@ -71,7 +71,7 @@ final class ArrivingTensors {
       }
     }
 
-    /** All has come, or nothing more will. */
+    /** Ends the arrival, complete or not. */
     void end() {
       if (bytes > 0) {
         announced.addAndGet(-bytes);
@@ -88,7 +88,7 @@ final class ArrivingTensors {
     }
   }
 
-  /** Gives slow clients up; whether there is a place then. */
+  /** Drops slow clients; true: there is room now. */
   private boolean makePlace(long most) {
     long nowNs = System.nanoTime();
     long leaving = 0;

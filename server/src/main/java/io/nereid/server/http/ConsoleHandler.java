@@ -9,10 +9,10 @@ import io.nereid.server.json.JsonBuffer;
 import java.io.IOException;
 import java.util.List;
 
-/** Serves the console's pages, and what they ask for; for the requests of one exchange. */
+/** Serves the console's pages and the documents that they load, for one exchange. */
 final class ConsoleHandler {
 
-  /** Header fields that keep other pages from using the console's, and these from using others. */
+  /** Header fields that isolate the console's pages from other sites. */
   static final List<Header> SAFETY =
       List.of(
           HeaderValues.createCached(
@@ -33,7 +33,7 @@ final class ConsoleHandler {
   private static final Header VARY = HeaderValues.createCached("Vary", "Accept-Encoding");
   private static final HeaderName LOCATION = HeaderNames.LOCATION;
 
-  private final ConsoleProvider.Pages console; // null: there is none
+  private final ConsoleProvider.Pages console; // null: no console
   private final HttpContext context;
   private final HttpExchange exchange;
 
@@ -43,7 +43,7 @@ final class ConsoleHandler {
     console = context.console().orElse(null);
   }
 
-  /** Answers with a file, or writes the JSON of the reply; whether that is left to be sent. */
+  /** Answers with a file, or writes the JSON of a reply; true: the reply is still to be sent. */
   boolean answer(ProtocolHead head, JsonBuffer json, RequestInHand handler) throws IOException {
     Route route = head.route();
     switch (route.endpoint()) {
@@ -134,7 +134,7 @@ final class ConsoleHandler {
     try {
       return events.next();
     } catch (InterruptedException e) {
-      throw new ClientGoneException(); // the server does not wait for it any more
+      throw new ClientGoneException(); // the server is stopping
     } finally {
       exchange.connection().answered();
       if (exchange.clientGone()) {

@@ -14,12 +14,12 @@ public interface ConsoleProvider {
   /** The path of the console's first page; begins and ends with a slash. */
   String path();
 
-  /** Opens the console of a server; it ends when that stops. */
+  /** Opens the console of a server, until the server stops. */
   Pages open(ServerState state);
 
   /**
    * The files, documents and events of one server's console. Documents are JSON. Any thread may
-   * call this. A version of 0 is the one that answers.
+   * call this. Version 0 means the one that takes requests.
    */
   interface Pages {
 
@@ -41,7 +41,7 @@ public interface ConsoleProvider {
     /** The last event of a stream that ends by itself. */
     byte[] end(String reason);
 
-    /** The server, and what a request with these fields may do. */
+    /** The description of the server, and of the rights of a request with these fields. */
     byte[] about(AccessControl access, UnaryOperator<String> fields);
 
     /** The description of a model. */
@@ -56,12 +56,12 @@ public interface ConsoleProvider {
     /**
      * The figures that the console keeps.
      *
-     * @param name empty: of all models together
-     * @param version 0: all of the model's
+     * @param name empty: all models together
+     * @param version 0: all versions
      */
     byte[] history(String name, long version);
 
-    /** The requests that were slow. */
+    /** The slow requests. */
     byte[] slowRequests();
 
     /** The description of the protocol, for programs. */
@@ -71,17 +71,17 @@ public interface ConsoleProvider {
     byte[] openApi(String name);
   }
 
-  /** Events for one page. One thread takes them; any thread may wake it. */
+  /** A stream of events for one page. One thread takes them; any thread may wake it. */
   interface Events extends AutoCloseable {
 
     /**
      * Waits for the next event; for a few seconds at most, so that empty ones come in between.
      *
-     * @return as it goes over the wire; null: there will be no more
+     * @return the event, encoded for the wire; null: the stream has ended
      */
     byte[] next() throws InterruptedException;
 
-    /** The thread that waits gives up. */
+    /** Makes the waiting thread give up. */
     void wake();
 
     @Override

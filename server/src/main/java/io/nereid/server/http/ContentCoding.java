@@ -19,11 +19,11 @@ import java.util.zip.GZIPOutputStream;
 import java.util.zip.InflaterInputStream;
 import java.util.zip.ZipException;
 
-/** The content codings of requests and replies, and how they are undone and done. */
+/** The content codings of requests and replies, with their decoders and encoders. */
 enum ContentCoding {
   NONE("identity"),
   GZIP("gzip"),
-  /** RFC 1950, with the header that raw deflate has not. */
+  /** RFC 1950: with a header, unlike raw deflate. */
   DEFLATE("deflate");
 
   private static final int GZIP_MAGIC = 0x1f;
@@ -63,7 +63,7 @@ enum ContentCoding {
         "gzip, deflate");
   }
 
-  /** The coding that an Accept-Encoding prefers: the first of those that it likes as much. */
+  /** The coding that an Accept-Encoding prefers: the first of equals. */
   static ContentCoding preferred(String value) {
     if (value.isEmpty()) {
       return NONE;
@@ -95,7 +95,7 @@ enum ContentCoding {
     }
   }
 
-  /** Compresses the JSON of a reply and what follows it; not for {@link #NONE}. */
+  /** Compresses the JSON and the binary data of a reply; not for {@link #NONE}. */
   PieceBuffer compress(PieceBuffer json, List<MemorySegment> binary) throws IOException {
     PieceBuffer compressed = new PieceBuffer(json.heap());
     try (OutputStream to =
@@ -113,10 +113,7 @@ enum ContentCoding {
     return compressed;
   }
 
-  /**
-   * The content of a request's body that was sent compressed, in either way. Its size is limited
-   * like that of any other body.
-   */
+  /** Decompresses a request's body, of either coding. The size is limited as for other bodies. */
   static final class Inflated {
 
     private final ByteSource sent;
@@ -162,7 +159,7 @@ enum ContentCoding {
       return taken;
     }
 
-    /** Goes by what the body starts with: clients confuse the two. */
+    /** Tells zlib from raw deflate by the first bytes, since clients confuse the two. */
     private InputStream open() throws IOException {
       PushbackInputStream start = new PushbackInputStream(sent.asStream(), 1);
       int first = start.read();
@@ -177,7 +174,7 @@ enum ContentCoding {
       return HttpFailure.badRequest("the request body does not decompress: " + why);
     }
 
-    /** Gives back what decompressing needs. */
+    /** Frees the decompressor. */
     void close() {
       if (inflated != null) {
         try {

@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.util.function.Function;
 
 /**
- * Serves everything but inference by Triton's protocol: writes the JSON of a reply and gives its
- * status. Called by the thread that serves the request.
+ * Serves all endpoints except inference by Triton's protocol: writes the JSON of a reply and
+ * returns its status. Called by the thread that serves the request.
  */
 final class Dispatcher {
 
@@ -21,7 +21,7 @@ final class Dispatcher {
   private final HttpExchange exchange;
   private final Function<Route, Model> models;
 
-  /** For the requests of one exchange; {@code models} gives those that are to answer inferences. */
+  /** For the requests of one exchange; {@code models} finds the models for inference. */
   Dispatcher(HttpContext context, HttpExchange exchange, Function<Route, Model> models) {
     this.context = context;
     repository = new RepositoryHandler(context, exchange);
@@ -103,7 +103,7 @@ final class Dispatcher {
     };
   }
 
-  /** Writes why a request has no other answer; {@code head} is null when it could not be read. */
+  /** Writes the reply for a failure; {@code head} is null if it could not be read. */
   void fail(ProtocolHead head, HttpFailure failure, Throwable cause, JsonBuffer json)
       throws IOException {
     json.clear();
@@ -155,7 +155,7 @@ final class Dispatcher {
     boolean ready = context.health().isReady(route.model(), route.version());
     boolean known = context.health().isKnown(route.model(), route.version());
     if (!ready && !context.health().isLoading() && !known) {
-      model(route); // says what is not there
+      model(route); // throws if the model is missing
     }
     json.ascii("{\"name\":")
         .string(route.model())

@@ -50,9 +50,9 @@ enum Endpoint {
       "POST", "/v2/cudasharedmemory/unregister", "/v2/cudasharedmemory/region/{region}/unregister"),
   LOGGING("GET, POST", "/v2/logging"),
   RECORDING("GET, POST", "/v2/recording"),
-  ADDED("POST"), // this and the next are the class path's: JsonEndpoints has their paths
+  ADDED("POST"), // this and the next are of the class path, with paths in JsonEndpoints
   ADDED_QUESTION("GET"),
-  CONSOLE_ABOUT("GET", "api/about"), // this and what follows is the console's
+  CONSOLE_ABOUT("GET", "api/about"), // this and the following are the console's
   CONSOLE_OVERVIEW("GET", "api/overview/events"),
   CONSOLE_HISTORY(
       "GET",
@@ -73,7 +73,7 @@ enum Endpoint {
   OPENAPI("GET", "/openapi.json"),
   OPENAPI_MODEL("GET", "/openapi/{model}.json"),
   CONSOLE_FILE("GET", "", "{+file}"),
-  /** Nothing is there. */
+  /** No endpoint has the path. */
   UNKNOWN("");
 
   private final String allow;
@@ -99,7 +99,7 @@ enum Endpoint {
     return patterns;
   }
 
-  /** The group that it is restricted and granted with; null for an unknown path. */
+  /** The endpoint's group for access control; null for an unknown path. */
   EndpointGroup group() {
     return switch (this) {
       case SERVER_LIVE, SERVER_READY, MODEL_READY -> EndpointGroup.HEALTH;
@@ -168,7 +168,10 @@ enum Endpoint {
     return ordinal() >= CONSOLE_ABOUT.ordinal() && this != UNKNOWN;
   }
 
-  /** True if everybody may ask: what a page is made of, and what it may do. */
+  /**
+   * True if no access is checked: for the console's files and its description of the client's
+   * rights.
+   */
   boolean isPublic() {
     return this == CONSOLE_FILE || this == CONSOLE_ABOUT;
   }

@@ -3,9 +3,9 @@ package io.nereid.server.http;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Keeps one carrier of virtual threads free of executions: a model that turns out slow holds the
- * carrier on which a request executes inline, and with the last one everybody would wait. All
- * threads that serve requests share it.
+ * Keeps one carrier of virtual threads free of inline executions: a model that turns out slow
+ * blocks its carrier, and without a free one all threads would wait. All threads that serve
+ * requests share it.
  */
 final class FreeCarrier {
 
@@ -27,7 +27,7 @@ final class FreeCarrier {
     return false;
   }
 
-  /** The execution is over, or the thread waits for one elsewhere. */
+  /** Ends what {@link #enter} began: the execution is over, or goes on elsewhere. */
   static void leave() {
     LEFT.incrementAndGet();
   }

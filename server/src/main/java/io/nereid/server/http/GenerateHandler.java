@@ -17,7 +17,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 
-/** The generate extension, one request after the other, for one connection. */
+/** Serves the generate extension for one connection, one request after the other. */
 final class GenerateHandler {
 
   private static final String EVENT_START = "data: ";
@@ -62,8 +62,7 @@ final class GenerateHandler {
 
   /**
    * Answers with an event for each response, and the status of the first. A failure of the
-   * inference is an event, too, the last one; a request that cannot be sent is answered as
-   * everywhere.
+   * inference is the last event; a request that cannot be sent gets an ordinary error reply.
    */
   void stream(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     try (InferRequest request = read(head, body);
@@ -78,7 +77,7 @@ final class GenerateHandler {
     }
   }
 
-  /** An event that was written, and the status that it stands for. */
+  /** A written event and its status. */
   private record Event(Status status, boolean isLast) {}
 
   /** Writes the next response as an event; null when there is none. */
@@ -108,7 +107,7 @@ final class GenerateHandler {
     }
   }
 
-  /** Writes a failure as an event, and tells a trace of it. */
+  /** Writes a failure as an event and into the trace. */
   private Status writeFailure(HttpFailure failure, JsonBuffer json) {
     if (handler.trace() != null) {
       handler.trace().failed(String.valueOf(failure.getMessage()), failure.status().code() >= 500);
@@ -141,7 +140,7 @@ final class GenerateHandler {
   }
 
   private ResponseStream send(InferRequest request) {
-    handler.begin(request); // a model may run right here
+    handler.begin(request); // the model may run on this thread
     try {
       return request.inferStream();
     } finally {
@@ -207,7 +206,7 @@ final class GenerateHandler {
         parser.expectObject("parameters");
         parser.readMembers(this::readParameter);
       } else {
-        // Not as one of the protocol's own: members are named by the model.
+        // Not treated as one of the protocol's parameters, because the model names the members.
         request.parameter(name, RequestParameters.value(name, parser));
       }
     }
@@ -250,7 +249,7 @@ final class GenerateHandler {
       }
     }
 
-    /** Text of the array, or of the single value as an array, that the parser is at. */
+    /** The text of the array at the parser's position; a single value becomes an array. */
     private static byte[] elements(JsonReader parser) {
       if (parser.token() == Token.ARRAY) {
         return parser.copy();
@@ -263,7 +262,7 @@ final class GenerateHandler {
       return array;
     }
 
-    /** The elements of an array, which have to be single values. */
+    /** Counts the elements of an array, which must be single values. */
     private static long count(String input, JsonReader elements) {
       elements.next();
       long count = 0;

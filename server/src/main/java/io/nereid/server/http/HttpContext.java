@@ -34,7 +34,7 @@ record HttpContext(
     ArrivingTensors arriving,
     boolean healthBodies) {
 
-  /** With what the options say. */
+  /** Makes the context from the options. */
   static HttpContext of(ServerState state, HttpOptions options) {
     return new HttpContext(
         state,

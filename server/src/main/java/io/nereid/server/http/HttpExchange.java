@@ -19,13 +19,13 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /**
- * One request after the other of a connection and its reply, as the handlers see them: Helidon's
- * request and response, with a body that tensors can be read from, and replies whose tensors are
- * sent from where they lie. Used by the thread that serves the request.
+ * One request after the other of a connection, with its reply, as handlers see them: Helidon's
+ * request and response, plus a body for reading tensors, and replies that send tensors without a
+ * copy. Used by the thread that serves the request.
  */
 final class HttpExchange {
 
-  /** Most bytes of a refused body that are read over to keep the connection. */
+  /** The most bytes of a refused body that are skipped to keep the connection. */
   private static final long MAX_SKIPPED_BYTES = 1 << 20;
 
   private static final byte[] NOTHING = {};
@@ -37,10 +37,10 @@ final class HttpExchange {
 
   private ServerResponse response; // null: Helidon does not see the request
   private ProtocolHead head; // null: it could not be read
-  private final List<Header> fields = new ArrayList<>(); // of the reply
-  private OutputStream parts; // null: the reply is not one in parts
+  private final List<Header> fields = new ArrayList<>(); // fields of the reply
+  private OutputStream parts; // null: the reply is not in parts
   private boolean closing;
-  private int status; // 0: there is none so far
+  private int status; // 0: none so far
   private long bodyBytes;
 
   HttpExchange(ClientConnection connection, HttpLimits limits, BooleanSupplier stopping) {
@@ -49,7 +49,7 @@ final class HttpExchange {
     body = new RequestBody(connection.reader(), connection.heap(), limits);
   }
 
-  /** A request begins, of which nothing was read. */
+  /** Begins a request of which nothing was read. */
   void began() {
     response = null;
     head = null;
@@ -60,7 +60,7 @@ final class HttpExchange {
     bodyBytes = 0;
   }
 
-  /** Its head was read. */
+  /** Takes the request's head, which was read. */
   void start(ServerRequest asked, ServerResponse answer, ProtocolHead itsHead) {
     response = answer;
     head = itsHead;
@@ -73,7 +73,7 @@ final class HttpExchange {
     }
   }
 
-  /** The request repeats the last one's head, and Helidon does not see it. */
+  /** Begins a request that repeats the last one's head and that Helidon does not see. */
   void startRepeated(ProtocolHead itsHead, byte[] bytes, int from, int length) {
     head = itsHead;
     body.startGiven(bytes, from, length);
@@ -96,7 +96,7 @@ final class HttpExchange {
     return head;
   }
 
-  /** The body, decompressed if it came compressed; to be asked for once. */
+  /** The body, decompressed; called once. */
   RequestBody content() {
     body.checkLength();
     if (ContentCoding.ofRequest(head.contentEncoding()) != ContentCoding.NONE) {
@@ -105,7 +105,7 @@ final class HttpExchange {
     return body;
   }
 
-  /** The request was answered, as far as the handler is concerned. */
+  /** Ends the reply, after the handler has answered the request. */
   void finish() throws IOException {
     if (parts instanceof Whole) {
       throw new CloseConnectionException("the end of the reply is that of the connection");
@@ -113,12 +113,12 @@ final class HttpExchange {
     body.finish();
   }
 
-  /** Gives back what the body needed, whatever came of the request. */
+  /** Frees the body's resources, whatever the request's result. */
   void endBody() {
     body.endInflating();
   }
 
-  /** The place of its tensors among those that are being sent. */
+  /** The arrival of the request's tensors. */
   ArrivingTensors.Arrival arrival(ArrivingTensors all) {
     return all.new Arrival(connection, body);
   }
@@ -128,7 +128,7 @@ final class HttpExchange {
     return body.received();
   }
 
-  /** The bytes and addresses beneath. */
+  /** The connection's bytes and addresses. */
   ClientConnection connection() {
     return connection;
   }
@@ -140,7 +140,7 @@ final class HttpExchange {
 
   // ---- The reply -------------------------------------------------------------------------------
 
-  /** Forgets what was to be the reply. */
+  /** Forgets the reply so far. */
   void clearReply() {
     fields.clear();
     if (response != null) {
@@ -159,7 +159,7 @@ final class HttpExchange {
     fields.add(HeaderValues.create(field, value));
   }
 
-  /** Nothing is read behind this request. */
+  /** Closes the connection after the reply. */
   void closeAfterReply() {
     close();
   }
@@ -181,7 +181,7 @@ final class HttpExchange {
       replying(answer.code());
       connection.writer().reply(answer.http(), fields);
     } else {
-      begin().write(NOTHING); // Helidon's head, and the body with it
+      begin().write(NOTHING); // sends Helidon's head with the body
     }
   }
 
@@ -258,7 +258,7 @@ final class HttpExchange {
     }
   }
 
-  /** The status of the reply is known. */
+  /** Sets the status of the reply. */
   void replying(int code) {
     status = code;
   }
@@ -268,7 +268,7 @@ final class HttpExchange {
     return status;
   }
 
-  /** Bytes of its body. */
+  /** The bytes of the reply's body. */
   long replyBytes() {
     return bodyBytes;
   }

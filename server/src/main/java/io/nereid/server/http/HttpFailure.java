@@ -7,8 +7,8 @@ import io.nereid.server.shared.HeapShare;
 import io.nereid.types.NereidException;
 
 /**
- * A request that is refused, with what the client is told. It carries no stack trace: refusing is
- * an everyday event.
+ * The refusal of a request, with status and text for the client. It carries no stack trace:
+ * refusing is an everyday event.
  */
 final class HttpFailure extends RuntimeException {
 
@@ -29,12 +29,12 @@ final class HttpFailure extends RuntimeException {
     this.field = field;
   }
 
-  /** With what the client is told. */
+  /** Makes a failure with a text for the client. */
   HttpFailure(Status status, String message) {
     this(status, message, false, null);
   }
 
-  /** With one more header field in the reply. */
+  /** Makes a failure with one more header field in the reply. */
   static HttpFailure withField(Status status, String message, String name, String value) {
     return new HttpFailure(status, message, false, HeaderValues.create(name, value));
   }
@@ -44,12 +44,12 @@ final class HttpFailure extends RuntimeException {
     return new HttpFailure(Status.BAD_REQUEST, message);
   }
 
-  /** A request after which it is not known where the next one would begin. */
+  /** A request after which the beginning of the next one is unknown. */
   static HttpFailure closing(Status status, String message) {
     return new HttpFailure(status, message, true, null);
   }
 
-  /** The same of a failure of what is used here; null: it was not foreseen. */
+  /** The HTTP failure for an exception of the runtime or a library; null: an unexpected one. */
   static HttpFailure of(RuntimeException failure) {
     return switch (failure) {
       case HttpFailure known -> known;

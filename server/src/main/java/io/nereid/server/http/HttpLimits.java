@@ -5,7 +5,7 @@ import io.nereid.server.shared.Durations;
 import java.time.Duration;
 
 /**
- * Limits of what a client may ask of the HTTP frontend.
+ * The limits of the HTTP frontend for clients.
  *
  * @param bodyBytes the largest request body, and the largest tensor that JSON may expand to
  * @param headBytes the longest request line and header fields together
@@ -27,7 +27,7 @@ public record HttpLimits(
   /** The least for {@code headBytes}: a path with a model's name has to fit. */
   public static final int LEAST_HEAD_BYTES = 256;
 
-  /** The limits of a server that is told none. */
+  /** The default limits. */
   public static final HttpLimits DEFAULT =
       new HttpLimits(
           64L << 20,
@@ -61,7 +61,7 @@ public record HttpLimits(
         bodyBytes, headBytes, chunkCount, jsonDepth, count, requestTime, idleTime);
   }
 
-  /** The part that connections hold to, whatever is asked. */
+  /** The limits that the connections themselves enforce. */
   SeamLimits ofConnections() {
     return new SeamLimits(headBytes, bodyBytes, connectionCount, requestTime, idleTime);
   }

@@ -13,17 +13,17 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Says where HTTP is served, and how. Make others from {@link #DEFAULT}.
+ * The settings of the HTTP frontend. Start from {@link #DEFAULT}.
  *
- * @param address where the frontend listens
+ * @param address the address that the frontend listens on
  * @param port its port; 0 takes one that is free
- * @param limits what clients may ask of it
+ * @param limits limits on clients' requests
  * @param exitTimeout how long requests that have begun may take when the server stops
  * @param access which requests may be made
  * @param allowedOrigins web pages that may ask for everything, by their origins such as {@code
  *     https://app.example}; {@code *} means all
  * @param forwarding which header fields become parameters; empty: none
- * @param tls how connections are encrypted; empty: they are not
+ * @param tls the encryption of connections; empty: none
  * @param console the console that is served beside the protocol; empty: there is none
  * @param healthBodies whether answers about health have a body, as the protocol says; Triton's have
  *     none
@@ -40,13 +40,13 @@ public record HttpOptions(
     Optional<ConsoleProvider> console,
     boolean healthBodies) {
 
-  /** Origins go into the heads of replies, whose room is bounded; a host has 253 characters. */
+  /** The longest origin: origins go into reply heads of bounded size; a host has 253 characters. */
   private static final int MAX_ORIGIN_LENGTH = 280;
 
   private static final Pattern ORIGIN =
       Pattern.compile("\\*|[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\\[[0-9a-f:.]+])(:[1-9][0-9]{0,4})?");
 
-  /** At a free port of the loopback address, open to all, and not encrypted. */
+  /** Options for a free port of the loopback address, open to all, not encrypted. */
   public static final HttpOptions DEFAULT =
       new HttpOptions(
           InetAddress.getLoopbackAddress(),
@@ -120,17 +120,17 @@ public record HttpOptions(
     return RecordCopy.with(this, "exitTimeout", timeout);
   }
 
-  /** Returns a copy that lets in other requests. */
+  /** Returns a copy with another access control. */
   public HttpOptions withAccess(AccessControl control) {
     return RecordCopy.with(this, "access", control);
   }
 
-  /** Returns a copy that lets in other web pages. */
+  /** Returns a copy that allows these origins. */
   public HttpOptions withAllowedOrigins(Set<String> origins) {
     return RecordCopy.with(this, "allowedOrigins", origins);
   }
 
-  /** Returns a copy that makes these header fields parameters. */
+  /** Returns a copy that turns these header fields into parameters. */
   public HttpOptions withForwarding(HeaderForwarding fields) {
     return RecordCopy.with(this, "forwarding", Optional.of(fields));
   }

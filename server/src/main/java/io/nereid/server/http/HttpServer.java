@@ -9,7 +9,7 @@ import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
 
-/** The HTTP frontend: the protocol on a port of its own. Started and stopped by the server. */
+/** The HTTP frontend, which serves the protocol on its own port. The server starts and stops it. */
 public final class HttpServer {
 
   private final HttpListener listener;
@@ -32,7 +32,7 @@ public final class HttpServer {
     return new HttpServer(listener, state.health());
   }
 
-  /** Serves the protocol, with a part of the heap of its own. */
+  /** Serves the protocol, with its own part of the heap. */
   static HttpListener listen(ServerState state, HttpOptions options, HeapBudget heap) {
     HttpContext context = HttpContext.of(state, options);
     return HttpListener.open(
@@ -51,7 +51,7 @@ public final class HttpServer {
         state.health()::listenerEnded);
   }
 
-  /** The port at which it listens. */
+  /** The port at which the frontend listens. */
   public int port() {
     return listener.port();
   }
@@ -62,7 +62,7 @@ public final class HttpServer {
   }
 
   /**
-   * Accepts nothing more, lets requests that have begun finish, and closes all connections.
+   * Accepts no more requests, lets those that have begun finish, and closes all connections.
    *
    * @param timeout when requests that are still under way are given up
    * @return whether all of them finished

@@ -11,7 +11,7 @@ final class HttpTrace {
 
   private HttpTrace() {}
 
-  /** Null when the request is not traced. */
+  /** Begins the trace of a request; null if it is not traced. */
   static Trace begin(Tracing tracing, ProtocolHead head, HttpExchange exchange) throws IOException {
     Route route = head.route();
     Trace trace =
@@ -48,7 +48,7 @@ final class HttpTrace {
     }
   }
 
-  /** A reply is ready; {@code error}: why it is none that the client wanted. */
+  /** Notes that a reply is ready; {@code error} is the reason of a failure. */
   static void sending(Trace trace, Status status, String error) {
     if (trace == null) {
       return;

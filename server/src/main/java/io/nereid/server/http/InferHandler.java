@@ -13,7 +13,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
-/** Inferences, one request after the other, for one connection, whose thread calls it. */
+/** Answers inferences for one connection, one after the other, on the connection's thread. */
 final class InferHandler {
 
   private static final HeaderName JSON_LENGTH =
@@ -35,12 +35,12 @@ final class InferHandler {
     inference = new Inference(exchange.connection().reader()::stepAside);
   }
 
-  /** The request is done with. */
+  /** Ends the present request. */
   void end() {
     parser.release();
   }
 
-  /** Answers a request; whether the next one may repeat its head. */
+  /** Answers a request; true: the next one may repeat its head. */
   boolean infer(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     Model model = handler.model(head.route());
     if (model.spec().decoupled()) {
@@ -102,7 +102,9 @@ final class InferHandler {
     }
   }
 
-  /** Bytes of the JSON part; {@link InferRequestParser#ALL}: the whole body, 0: there is none. */
+  /**
+   * The bytes of the JSON part; {@link InferRequestParser#ALL}: the whole body; 0: no JSON part.
+   */
   private static long jsonLength(String field, long bodyLength) {
     if (field == null) {
       return InferRequestParser.ALL;

@@ -17,13 +17,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Fills in one request after the other from the JSON part of a body and what follows it. Elements
+ * Fills in one request after the other from the JSON part and the binary part of a body. Elements
  * go from the parser, and binary tensors from the socket, straight into the request's memory. Used
  * by the thread that serves the request.
  *
- * <p>What the last text said is kept, as long as the elements of all its inputs followed in binary:
- * {@link KeptText} says why. Only the reading is saved: what was said is held against the model
- * each time, which may be another one.
+ * <p>The content of the last text is kept if the elements of all its inputs followed in binary (see
+ * {@link KeptText}). That saves only the reading: the content is checked against the model each
+ * time, which may have changed.
  */
 final class InferRequestParser {
 
@@ -34,28 +34,30 @@ final class InferRequestParser {
   private final ArrivingTensors.Arrival arrival;
   private final JsonReader json;
 
-  /** Inputs whose elements follow the JSON part, in their order. */
+  /** The inputs whose elements follow the JSON part, in order. */
   private final List<BinaryInput> binaryInputs = new ArrayList<>(2);
 
   private final JsonReader.MemberReader members = this::readMember;
   private final KeptText kept = new KeptText();
   private final byte[] one = new byte[1];
 
-  // The present request's own.
+  // The model of the present request.
   private Model model;
   private InferRequest request;
   private RequestSlices slices;
   private WantedOutputs outputs;
   private boolean hasInputs;
   private String id = "";
-  private int idAt; // where the text has it; -1: nowhere
+  private int idAt; // the id's place in the text; -1: no id
 
-  /** True if the text says it all: nothing came from elements in it, or from shared memory. */
+  /**
+   * True if the text without elements describes the request: none in JSON, none in shared memory.
+   */
   private boolean repeatable;
 
   private record BinaryInput(InputDescription input, Tensor tensor) {}
 
-  /** {@code arrival} hears of what is to come; null: all is there. */
+  /** {@code arrival} is told of tensors still to come; null: the body is complete. */
   InferRequestParser(HttpLimits limits, ArrivingTensors.Arrival arrival) {
     this.limits = limits;
     this.arrival = arrival;
@@ -72,12 +74,12 @@ final class InferRequestParser {
     return id;
   }
 
-  /** Keeps nothing of what the last text said. */
+  /** Forgets the last text. */
   void forget() {
     kept.forget();
   }
 
-  /** The last request is done with: keeps nothing of its memory, and nothing long. */
+  /** Ends the last request: drops its memory and long texts. */
   void release() {
     if (arrival != null) {
       arrival.end();
@@ -94,7 +96,7 @@ final class InferRequestParser {
   /**
    * Reads the whole body of a request.
    *
-   * @param jsonLength bytes of its JSON part; {@link #ALL}: all of it; 0: there is none, and the
+   * @param jsonLength bytes of the JSON part; {@link #ALL}: the whole body; 0: no JSON part, the
    *     body is the model's only input
    */
   void parse(
@@ -167,7 +169,7 @@ final class InferRequestParser {
     switch (name) {
       case "id" -> {
         name(value.string("id"));
-        repeatable &= idAt < 0; // of several ids the last one counts that says something
+        repeatable &= idAt < 0; // of several ids, the last one that is not empty counts
         idAt = value.tokenStart() + 1;
       }
       case "inputs" -> readInputs(value);

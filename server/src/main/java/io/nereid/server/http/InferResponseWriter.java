@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Writes responses of models: JSON into a buffer, binary outputs where they lie. */
+/** Writes responses of models: JSON into a buffer, binary outputs without a copy. */
 final class InferResponseWriter {
 
   private static final ValueLayout.OfShort SHORT =
@@ -30,7 +30,7 @@ final class InferResponseWriter {
 
   private InferResponseWriter() {}
 
-  /** Writes the JSON part and gives the segments that follow it, which hold something. */
+  /** Writes the JSON part and returns the segments behind it, none of them empty. */
   static List<MemorySegment> write(
       InferResponse response, WantedOutputs requested, boolean allBinary, JsonBuffer json) {
     json.write('{');
@@ -59,7 +59,7 @@ final class InferResponseWriter {
       describe(name, tensor, json);
       if (wanted.slice() != null) {
         wanted.slice().write(name, tensor);
-        // No parameters: stock clients take any as a sign of binary data.
+        // No parameters are written, because stock clients take any for a sign of binary data.
         json.write('}');
       } else if (allBinary || requested.isBinary(wanted)) {
         json.ascii(",\"parameters\":{\"binary_data_size\":").number(tensor.byteSize()).ascii("}}");
@@ -105,7 +105,7 @@ final class InferResponseWriter {
   }
 
   /**
-   * Writes a response as the generate extension has it: an object whose members are its outputs.
+   * Writes a response in the generate extension's form: an object whose members are the outputs.
    */
   static void writeGenerated(InferResponse response, JsonBuffer json) {
     json.write('{');
@@ -138,7 +138,7 @@ final class InferResponseWriter {
     json.write(']');
   }
 
-  /** The elements with commas between them. */
+  /** Writes the elements with commas between them. */
   private static void writeElements(Tensor tensor, String output, JsonBuffer json) {
     DataType type = tensor.dataType();
     if (type == DataType.FP16 || type == DataType.BF16) {
@@ -198,7 +198,7 @@ final class InferResponseWriter {
     }
   }
 
-  /** The runtime has checked the lengths. */
+  /** Writes strings, whose lengths the runtime has checked. */
   private static void writeStrings(MemorySegment data, JsonBuffer json) {
     byte[] utf8 = new byte[256];
     for (long at = 0; at < data.byteSize(); ) {

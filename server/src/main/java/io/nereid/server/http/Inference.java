@@ -9,8 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Runs one inference after the other of a connection and waits for its answer: on the thread itself
- * where a carrier stays free for others, and else in the model's queue. Used by the thread that
+ * Runs one inference after the other of a connection and waits for its answer: on the calling
+ * thread if a carrier stays free for others, else in the model's queue. Used by the thread that
  * serves the request.
  */
 final class Inference {
@@ -19,12 +19,12 @@ final class Inference {
   private final Runnable beforeWait = this::beforeWait;
   private boolean holdsCarrier;
 
-  /** {@code stepAside} is run before a thread that serves several connections waits. */
+  /** {@code stepAside} runs before a thread that serves several connections waits. */
   Inference(Runnable stepAside) {
     this.stepAside = stepAside;
   }
 
-  /** Runs a request; {@code isRepeated} says that a round's thread does, which is no carrier. */
+  /** Runs a request; {@code isRepeated}: on a round's thread, which is no carrier. */
   InferResponse run(InferRequest request, boolean isRepeated) {
     if (isRepeated) {
       return request.infer(stepAside);
@@ -74,7 +74,7 @@ final class Inference {
     } catch (InterruptedException e) {
       request.cancel();
       Thread.currentThread().interrupt();
-      answer.thenAccept(InferResponse::close); // nobody takes it
+      answer.thenAccept(InferResponse::close); // no caller takes it any more
       throw new NereidException(StatusCode.CANCELLED, "the thread was interrupted while it waited");
     }
   }

@@ -21,7 +21,7 @@ final class InputDescription {
   /** True if there are elements in JSON. */
   boolean hasData;
 
-  /** The elements, when they came before what they are; else null. */
+  /** The elements, if they came before type and shape; else null. */
   byte[] setAside;
 
   /** True if enough is known to read the elements. */
@@ -41,7 +41,7 @@ final class InputDescription {
     }
   }
 
-  /** True if the data is in one place, and only there. */
+  /** Checks that the data is in exactly one place. */
   void checkSource() {
     boolean binary = binaryByteSize != NOT_BINARY;
     if ((hasData ? 1 : 0) + (binary ? 1 : 0) + (region.isGiven() ? 1 : 0) != 1) {
@@ -56,7 +56,7 @@ final class InputDescription {
     }
   }
 
-  /** True if there is a form of the type in JSON. */
+  /** Checks that the type can be written in JSON. */
   static void checkJsonType(String input, DataType type) {
     if (type == DataType.FP16 || type == DataType.BF16) {
       throw HttpFailure.badRequest(
@@ -67,7 +67,7 @@ final class InputDescription {
     }
   }
 
-  /** True if this is what the model expects; an input that it does not know is not judged here. */
+  /** Checks that the input is as the model expects; an unknown input passes here. */
   void checkType(TensorSpec spec, String model) {
     if (spec != null && spec.dataType() != type) {
       throw HttpFailure.badRequest(
@@ -76,7 +76,7 @@ final class InputDescription {
     }
   }
 
-  /** Elements by the shape. */
+  /** The number of elements by the shape. */
   long elementCount() {
     long count = 1;
     for (long dim : shape) {
@@ -100,7 +100,7 @@ final class InputDescription {
     }
   }
 
-  /** True if what is not JSON has the size that shape and type ask for. */
+  /** Checks that binary data has the size that shape and type require. */
   void checkByteSize(long given, String model) {
     if (type.isFixedSize() && given != byteSize()) {
       throw HttpFailure.badRequest(

@@ -21,7 +21,7 @@ final class JsonEndpointCall implements JsonEndpoint.Call {
   private final ProtocolHead head;
   private final RequestBody body;
 
-  /** For the present request of an exchange; {@code models} gives those that are to answer. */
+  /** Makes the call of an exchange's present request; {@code models} finds the models. */
   JsonEndpointCall(
       HttpContext context,
       HttpExchange exchange,

@@ -5,9 +5,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The last text in front of binary elements, and what it said: clients send the same one again and
- * again, or one that differs in nothing but its id. It belongs to the parser of a connection, whose
- * thread uses it.
+ * The last text in front of binary elements, with its content: clients often repeat the same text,
+ * or change only the id. It belongs to the parser of a connection, whose thread uses it.
  */
 final class KeptText {
 
@@ -15,16 +14,17 @@ final class KeptText {
   private static final int MAX_BYTES = 1024;
 
   private byte[] text = {};
-  private int length; // 0: there is none
-  private int idFrom; // where the text has its id, without the quotes; its end: none that is plain
+  private int length; // 0: no text is kept
+  // the begin of the id in the text, behind the quote; the text's end: no plain id
+  private int idFrom;
   private int idTo;
   private String id;
 
-  // Nobody changes these.
+  // Never changed.
   private List<InputDescription> inputs;
   private WantedOutputs outputs;
 
-  /** Recognises nothing from here on. */
+  /** Forgets the text. */
   void forget() {
     length = 0;
   }
@@ -34,7 +34,7 @@ final class KeptText {
    *
    * @param bytes has the text, from {@code from} on
    * @param idAt where its id is in these bytes; negative: it has none
-   * @param id what that says
+   * @param id the id itself
    * @param inputs all inputs, in the order of their elements
    */
   void keep(
@@ -62,9 +62,7 @@ final class KeptText {
     this.outputs = outputs;
   }
 
-  /**
-   * The id of a text that says the same as the one that is kept, or null: it says another thing.
-   */
+  /** The id of a text that otherwise equals the kept one; null: it differs. */
   String idIn(byte[] bytes, int from, int count) {
     int idBytes = count - length + idTo - idFrom;
     boolean mayBe = length > 0 && count <= MAX_BYTES && (idFrom < length || count == length);
@@ -77,7 +75,7 @@ final class KeptText {
         : null;
   }
 
-  /** Null where it is more than plain characters, whose reading is the parser's business. */
+  /** Reads an id of plain characters; null for others, which the parser reads. */
   private String readId(byte[] bytes, int from, int to) {
     if (Arrays.equals(text, idFrom, idTo, bytes, from, to)) {
       return id;
@@ -87,7 +85,9 @@ final class KeptText {
         : null;
   }
 
-  /** The end of the plain part: a quote, an escape, a control character or one beyond ASCII. */
+  /**
+   * The end of the plain part, before a quote, an escape, a control character or one beyond ASCII.
+   */
   private static int plainEnd(byte[] bytes, int from) {
     int at = from;
     while (bytes[at] >= ' ' && bytes[at] != '"' && bytes[at] != '\\') {
@@ -101,7 +101,7 @@ final class KeptText {
     return inputs;
   }
 
-  /** The outputs that it wants. */
+  /** The outputs that the text asks for. */
   WantedOutputs outputs() {
     return outputs;
   }

@@ -10,9 +10,7 @@ import io.nereid.server.shared.ServerState;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/**
- * Writes what the server, and models, tell about themselves: metadata, configuration, statistics.
- */
+/** Writes the metadata, configurations and statistics of the server and its models. */
 final class MetadataJson {
 
   private MetadataJson() {}

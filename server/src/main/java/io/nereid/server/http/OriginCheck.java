@@ -10,15 +10,14 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Keeps web pages from changing this server behind the back of the person who looks at them. A
- * browser sends the requests of any page to every server that it reaches; it names the page's
- * origin in fields that pages cannot set. Requests of other programs have none of these fields. A
- * request that changes nothing is answered: the browser keeps the answer from a page of another
- * origin, unless the fields here let it through.
+ * Keeps web pages from changing this server without their reader's knowledge. A browser sends any
+ * page's requests to every server in reach, and names the page's origin in fields that pages cannot
+ * set; other programs send no such fields. A request that changes nothing is answered: the browser
+ * hides the answer from pages of other origins, unless reply fields of this class allow them.
  */
 final class OriginCheck {
 
-  /** The answer to a browser that asks first what a page may do that is let in. */
+  /** The fields of the answer to a browser's preflight request for an allowed page. */
   static final List<Header> PREFLIGHT_FIELDS =
       List.of(
           HeaderValues.createCached("Access-Control-Allow-Methods", "GET, HEAD, POST"),
@@ -32,13 +31,13 @@ final class OriginCheck {
 
   private static final String ANY = "*";
 
-  /** Hosts that no name server can turn into others. */
+  /** Hosts that no name server can redirect. */
   private static final Pattern FIXED_HOST =
       Pattern.compile("(localhost|[0-9]+(\\.[0-9]+){3}|\\[[0-9a-f:.]+])(:[0-9]+)?");
 
   private final Set<String> allowed;
 
-  /** With the origins that are let in. */
+  /** Makes a check that allows these origins. */
   OriginCheck(Set<String> allowed) {
     this.allowed = allowed;
   }
@@ -47,7 +46,7 @@ final class OriginCheck {
     return origin != null && (allowed.contains(origin) || allowed.contains(ANY));
   }
 
-  /** True if a browser asks what a page that is let in may do. */
+  /** True for a browser's preflight request for an allowed page. */
   boolean isPreflight(ProtocolHead head) {
     return !allowed.isEmpty()
         && head.method().equals("OPTIONS")
@@ -55,7 +54,7 @@ final class OriginCheck {
         && isAllowed(head.field("origin"));
   }
 
-  /** Adds the fields of a reply that a page may read. */
+  /** Adds the fields that let an allowed page read the reply. */
   void addFields(ProtocolHead head, HttpExchange exchange) {
     if (allowed.isEmpty()) {
       return;
@@ -68,7 +67,7 @@ final class OriginCheck {
     exchange.field(VARY);
   }
 
-  /** Fails when a page of somewhere else asks to change something. */
+  /** Throws if a page of another origin asks for a change. */
   void admit(ProtocolHead head) {
     if (!head.route().endpoint().isChange() || !head.method().equals("POST")) {
       return;
@@ -102,8 +101,8 @@ final class OriginCheck {
   }
 
   /**
-   * True if a page came from here. One that is called by a name may have come from anywhere: its
-   * owner can let the name mean this machine afterwards.
+   * True if a page came from this server. A host name proves nothing: its owner can point it at
+   * this machine after the page was loaded.
    */
   private static boolean isOwn(String origin, String host) {
     int scheme = origin.indexOf("://");
@@ -114,8 +113,8 @@ final class OriginCheck {
   }
 
   /**
-   * True if browsers send such a body, a form or a text, without asking first. curl's default is
-   * let in.
+   * True if browsers send such a body, a form or a text, without asking first. curl's default type
+   * does not count.
    */
   private static boolean isForm(String contentType) {
     if (contentType == null) {

@@ -25,9 +25,9 @@ import java.lang.System.Logger.Level;
 import java.util.List;
 
 /**
- * Answers requests for the protocol's endpoints, one after the other of a connection: says who may
- * ask, and runs inferences itself; others serve the other endpoints. Used by the thread that serves
- * the connection.
+ * Answers requests for the protocol's endpoints, one after the other of a connection: checks
+ * access, and runs inferences itself; other classes serve the other endpoints. Used by the thread
+ * that serves the connection.
  */
 final class ProtocolHandler implements RequestEvents, RequestInHand {
 
@@ -49,9 +49,9 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
   private final RequestLog log;
   private final Execution execution = new Execution();
 
-  private ProtocolHead kept; // of the last request that may be repeated
-  private Trace trace; // of the present request; null: it is not traced
-  private boolean tellsLoad; // to the present request's client, if it wants to know
+  private ProtocolHead kept; // the head of the last request, if it may be repeated
+  private Trace trace; // the present request's; null: not traced
+  private boolean tellsLoad; // true: the present reply tells the client the server's load
 
   ProtocolHandler(HttpContext context, ClientConnection connection) {
     this.context = context;
@@ -104,7 +104,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
       answer(head);
     } catch (NereidException e) {
       if (exchange.clientGone()) {
-        throw new ClientGoneException(); // which is why it failed
+        throw new ClientGoneException(); // the client's leaving made it fail
       }
       throw e;
     }
@@ -219,12 +219,15 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
     execution.request = null;
   }
 
-  /** The request that is cancelled when the client goes away. All requests use one object. */
+  /**
+   * Cancels the running request when the client goes away. All requests of a connection use one
+   * object.
+   */
   private static final class Execution implements Runnable {
-    /** Null: none runs. Published to the thread below by what says that a request runs. */
+    /** Null: none runs. The guard's state publishes it to the watch's thread. */
     private InferRequest request;
 
-    /** The thread that looks after connections calls this. */
+    /** Called by the thread that watches connections. */
     @Override
     public void run() {
       InferRequest running = request;
@@ -236,7 +239,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
 
   // ---- Replies ---------------------------------------------------------------------------------
 
-  /** Sends what is in the buffer as the reply. */
+  /** Sends the content of the buffer as the reply. */
   private void send(Status status) throws IOException {
     if (json.size() > 0) {
       exchange.field(JSON);
@@ -288,7 +291,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
 
   private HttpFailure explain(Throwable failure) {
     if (failure instanceof OutOfMemoryError) {
-      // One allocation was too much, and its memory is free again: others may go on.
+      // One allocation failed, and its memory is free again: other requests may go on.
       return HttpFailure.closing(Status.UNAVAILABLE, "not enough heap memory for the request");
     }
     HttpFailure known = failure instanceof RuntimeException e ? HttpFailure.of(e) : null;
@@ -303,7 +306,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
     return known;
   }
 
-  /** The beginning of a line of the log about the present request. */
+  /** The beginning of a log line about the present request. */
   private String failed() {
     ProtocolHead head = exchange.head();
     return "request "

@@ -13,12 +13,12 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The head of a request for an endpoint: where its path leads, and the fields that matter there.
- * Made by the thread that serves the request.
+ * The head of a request: the endpoint of its path, and the relevant fields. Made by the thread that
+ * serves the request.
  */
 final class ProtocolHead {
 
-  /** Longest request id that is taken and sent back. */
+  /** The longest request id that is accepted and sent back. */
   static final int MAX_REQUEST_ID_LENGTH = 128;
 
   private static final HeaderName JSON_LENGTH =
@@ -42,9 +42,9 @@ final class ProtocolHead {
   }
 
   /**
-   * True if Helidon has matched the path as it was sent. It leaves out dots between slashes,
-   * doubled slashes and what follows a semicolon: a proxy in front that has rules for paths does
-   * not.
+   * True if Helidon has matched the path as it was sent. Helidon removes dots between slashes,
+   * doubled slashes and text behind semicolons; a proxy with rules for paths may not, and would be
+   * bypassed.
    */
   private static boolean isPlain(String path) {
     if (!path.startsWith("/") || path.indexOf(';') >= 0 || path.contains("//")) {
@@ -135,7 +135,7 @@ final class ProtocolHead {
         : null;
   }
 
-  /** In which format the reply is to tell the server's load; null when it is not to. */
+  /** The format in which the reply is to tell the server's load; null: not at all. */
   String loadFormat() {
     return joined(LOAD_FORMAT, null);
   }
@@ -145,7 +145,7 @@ final class ProtocolHead {
     return joined(HeaderNames.createFromLowercase(name), null);
   }
 
-  /** Several fields of a name are one. */
+  /** Returns the fields of a name, joined into one. */
   private String joined(HeaderName name, String otherwise) {
     if (!fields.contains(name)) {
       return otherwise;

@@ -13,7 +13,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.List;
 
-/** A request that is nothing but the bytes of the model's only input. */
+/** Reads requests that consist of the bytes of the model's only input. */
 final class RawInferRequest {
 
   private static final ValueLayout.OfInt LENGTH =
@@ -63,7 +63,7 @@ final class RawInferRequest {
     return MemorySegment.ofArray(all).asSlice(0, size);
   }
 
-  /** The memory that the body belongs into. */
+  /** Allocates the memory for the body. */
   private MemorySegment allocate(InferRequest request, long byteSize) {
     return input.dataType() == DataType.BYTES
         ? allocateString(request, byteSize)

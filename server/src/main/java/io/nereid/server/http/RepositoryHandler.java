@@ -100,7 +100,7 @@ final class RepositoryHandler {
     RepositoryLog.unloaded(model, ClientAddress.text(exchange.connection().channel().socket()));
   }
 
-  /** Has requests that name no version go to this one. */
+  /** Directs requests that name no version to this one. */
   void promote(Model model) {
     checkRunning();
     model.promote();

@@ -17,43 +17,43 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * The body of one request after the other of a connection, read from its start to its end. Helidon
- * takes chunks apart; of a body whose length is known, tensors go from the socket to their memory,
- * past Helidon. Used by the thread that serves the request.
+ * decodes chunks; tensors of a body with a known length go from the socket to their memory,
+ * bypassing Helidon. Used by the thread that serves the request.
  */
 final class RequestBody implements ByteSource {
 
-  /** {@link #length} of a body whose end is known when it is there. */
+  /** The {@link #length} of a body of unknown length. */
   static final long UNKNOWN_LENGTH = -1;
 
-  /** The longest text that is made one piece, so that it can be compared with the last one. */
+  /** The longest text that is put into one piece, for comparing it with the last one. */
   static final int MOST_TEXT_BYTES = 4 << 10;
 
   private static final int PIECE_BYTES = 8 << 10;
-  private static final byte[] UNREAD = new byte[64 << 10]; // for bytes that nobody looks at
+  private static final byte[] UNREAD = new byte[64 << 10]; // for skipped bytes
 
   private final HeapShare heap;
   private final ClientReader reader;
   private final long mostBytes;
   private final int mostChunks;
-  private byte[] piece; // null: no body needed one so far
+  private byte[] piece; // null: not needed so far
   private byte[] text = {};
   private int textAt;
 
-  // The present request's own.
+  // The present request.
   private ServerRequest request;
-  private InputStream stream; // Helidon's; null: nothing was asked for
+  private InputStream stream; // Helidon's stream; null: not used yet
   private ContentCoding.Inflated inflated; // null: the body is read as it came
-  private byte[] given; // the body; null: it comes from Helidon and the socket
-  private int givenAt; // the next byte of it
+  private byte[] given; // contains the body; null: it comes from Helidon and the socket
+  private int givenAt; // index of the next byte in {@code given}
   private long length;
   private long received;
-  private long past; // bytes that Helidon's stream has still to get over
+  private long past; // bypassing bytes that Helidon's stream has still to skip
   private long suppliedBefore;
   private int chunks;
   private boolean ended;
-  private boolean broken; // nobody knows where it ends
+  private boolean broken; // the body's end is unknown
 
-  /** For the requests that come by a reader, and take heap memory from a share. */
+  /** Makes the body of a reader's requests, which take heap memory from a share. */
   RequestBody(ClientReader reader, HeapShare heap, HttpLimits limits) {
     this.reader = reader;
     this.heap = heap;
@@ -88,7 +88,7 @@ final class RequestBody implements ByteSource {
     ended = length == 0;
   }
 
-  /** Fails when it is known to be longer than it may be. */
+  /** Throws if the body is known to be too long. */
   void checkLength() {
     if (length > mostBytes) {
       throw tooLarge(length + " bytes");
@@ -100,12 +100,12 @@ final class RequestBody implements ByteSource {
     heap.take(bytes);
   }
 
-  /** From here on what is read is decompressed, until {@link #endInflating}. */
+  /** Decompresses the body from now on, until {@link #endInflating}. */
   void inflate() {
     inflated = new ContentCoding.Inflated(this::readSent, mostBytes);
   }
 
-  /** Gives back what decompressing needs; what is left is read as it comes. */
+  /** Frees the decompressor; the rest of the body is read as it comes. */
   void endInflating() {
     if (inflated != null) {
       inflated.close();
@@ -113,12 +113,12 @@ final class RequestBody implements ByteSource {
     }
   }
 
-  /** All its bytes, those that were read included. */
+  /** The length of the body. */
   long length() {
     return inflated == null ? length : UNKNOWN_LENGTH;
   }
 
-  /** Bytes that came so far. */
+  /** The bytes that came so far. */
   long received() {
     return received;
   }
@@ -151,7 +151,8 @@ final class RequestBody implements ByteSource {
       return -1;
     }
     take(taken);
-    if (length == UNKNOWN_LENGTH && taken < count && ++chunks > mostChunks) { // one has ended here
+    // a chunk has ended here
+    if (length == UNKNOWN_LENGTH && taken < count && ++chunks > mostChunks) {
       throw HttpFailure.closing(
           Status.BAD_REQUEST,
           "Chunked request body exceeds maximum of "
@@ -188,7 +189,7 @@ final class RequestBody implements ByteSource {
         "expected the size of a chunk in hexadecimal digits and a line break, got something else");
   }
 
-  /** Helidon's stream, which gives the client leave to send where that waits for it. */
+  /** Helidon's stream; using it tells a client that waits for 100-continue to send. */
   private InputStream stream() {
     if (stream == null) {
       stream = request.content().inputStream();
@@ -219,7 +220,7 @@ final class RequestBody implements ByteSource {
     return true;
   }
 
-  /** Some of the next bytes, at least one, into memory; -1 at the end. */
+  /** Reads some of the next bytes, at least one, into memory; -1 at the end. */
   private long read(MemorySegment to, long offset, long count) throws IOException {
     if (given != null && inflated == null && !ended) {
       int taken = (int) Math.min(count, length - received);
@@ -244,7 +245,7 @@ final class RequestBody implements ByteSource {
     return taken;
   }
 
-  /** True if the next byte is still in the socket, and is to be taken as it is. */
+  /** True if the next byte is still in the socket and not compressed. */
   private boolean isDirect() {
     return inflated == null
         && given == null
@@ -252,7 +253,7 @@ final class RequestBody implements ByteSource {
         && Math.min(length, reader.supplied() - suppliedBefore) <= received;
   }
 
-  /** Has Helidon's stream get over what went past it. */
+  /** Makes Helidon's stream skip the bytes that bypassed it. */
   private void skipPast() throws IOException {
     while (past > 0) {
       past -= stream.read(UNREAD, 0, (int) Math.min(past, UNREAD.length));
@@ -261,7 +262,7 @@ final class RequestBody implements ByteSource {
 
   // ---- Text ------------------------------------------------------------------------------------
 
-  /** Takes the next bytes, in one piece; they stay there until the next text is taken. */
+  /** Takes the next bytes, in one piece; they stay valid until the next text is taken. */
   byte[] takeText(int count) throws IOException {
     if (given != null && inflated == null && count <= length - received) {
       textAt = givenAt;
@@ -290,7 +291,7 @@ final class RequestBody implements ByteSource {
 
   // ---- Its end ---------------------------------------------------------------------------------
 
-  /** True if the rest may be read over: it will come, and is not more than that. */
+  /** True if the rest can be skipped: it will come, and is at most {@code most} bytes. */
   boolean isSkippable(long most) {
     boolean awaitsLeave =
         given == null && stream == null && request.headers().containsToken(HeaderValues.EXPECT_100);
@@ -298,7 +299,7 @@ final class RequestBody implements ByteSource {
         || (!broken && length != UNKNOWN_LENGTH && !awaitsLeave && length - received <= most);
   }
 
-  /** Reads over the end of a body in chunks, where that has come already. */
+  /** Skips the end of a chunked body, if that has come already. */
   void skipCome(long most) throws IOException {
     long skipped = 0;
     while (length == UNKNOWN_LENGTH
@@ -310,12 +311,12 @@ final class RequestBody implements ByteSource {
       try {
         skipped += Math.max(0, readSent(UNREAD, 0, UNREAD.length));
       } catch (HttpFailure | RequestException | CloseConnectionException e) {
-        broken = true; // the connection ends behind the reply
+        broken = true; // the connection ends after the reply
       }
     }
   }
 
-  /** The reply is sent: has Helidon see the end of a body that was read. */
+  /** Called when the reply is sent: lets Helidon see the end of a body that was read. */
   void finish() throws IOException {
     if (stream != null && ended) {
       skipPast();

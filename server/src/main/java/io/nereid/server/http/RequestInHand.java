@@ -6,8 +6,8 @@ import io.nereid.server.trace.Trace;
 import java.io.IOException;
 
 /**
- * The present request of a connection, as those see it who answer one kind of requests. Used by the
- * thread that serves the request.
+ * The present request of a connection, as the handlers of endpoints see it. Used by the thread that
+ * serves the request.
  */
 interface RequestInHand {
 
@@ -17,13 +17,13 @@ interface RequestInHand {
   /** The trace of the request; null when it is not traced. */
   Trace trace();
 
-  /** The model that is to answer, while the server takes any requests. */
+  /** The model that answers; throws while the server takes no requests. */
   Model model(Route route);
 
-  /** An answer is waited for: the inference is cancelled when its client goes away. */
+  /** Called before waiting for an answer: cancels the inference if its client goes away. */
   void begin(InferRequest request);
 
-  /** There is an answer, or a failure. */
+  /** Called when there is an answer, or a failure. */
   void answered();
 
   /** Adds the fields that every reply has; {@code head} is null when it could not be read. */

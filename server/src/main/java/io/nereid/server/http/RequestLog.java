@@ -11,14 +11,17 @@ import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Collects what becomes known of the requests of a connection, one after the other, counts their
- * answers, and writes their lines where there is an access log. Used by the connection's thread.
+ * Collects the facts about a connection's requests, one after the other, counts their answers, and
+ * writes lines to the access log, if there is one. Used by the connection's thread.
  */
 final class RequestLog {
 
   private static final String NONE = "-";
 
-  /** The methods that are counted by their names; all others are one, as clients make up more. */
+  /**
+   * The methods that are counted by their names; all others count as one, since clients can invent
+   * names.
+   */
   private static final Set<String> METHODS =
       Set.of("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH");
 
@@ -26,7 +29,7 @@ final class RequestLog {
   private final HttpExchange exchange;
   private final Answers answers;
   private final ConnectionFailures failures;
-  private String client; // null: it was not looked up
+  private String client; // null: not looked up yet
   private Instant start = Instant.EPOCH;
   private long startNs;
   private String madeId = "";
@@ -40,28 +43,29 @@ final class RequestLog {
     this.exchange = exchange;
   }
 
-  /** A request begins. */
+  /** Begins a request. */
   void begin() {
     bodyId = "";
     version = 0;
-    startNs = exchange.connection().readingSinceNs(); // the clock costs more than the counting
+    // reading the clock would cost more than the counting
+    startNs = exchange.connection().readingSinceNs();
     if (log != null) {
       start = Instant.now();
       madeId = "";
     }
   }
 
-  /** The id that the body gives the request. */
+  /** Sets the id that the body gives the request. */
   void id(String given) {
     bodyId = given;
   }
 
-  /** The version of the model that is to answer. */
+  /** Sets the version of the model that answers. */
   void version(long chosen) {
     version = chosen;
   }
 
-  /** The id that the client, or else this server, gives the present request. */
+  /** The id of the present request: the client's, or else one of this server. */
   String requestId() {
     ProtocolHead head = exchange.head();
     if (head != null && head.requestId() != null) {
@@ -79,7 +83,7 @@ final class RequestLog {
     return madeId;
   }
 
-  /** The request is done with. */
+  /** Ends the present request. */
   void end() {
     long tookNs = System.nanoTime() - startNs;
     ProtocolHead head = exchange.head();
@@ -120,15 +124,15 @@ final class RequestLog {
   static final class Answers {
 
     private final AnswerCounts counts;
-    private AnswerCounts.Kind counted; // of the last request; null: there was none
-    private AnswerCounts.Count count; // of that kind
-    private int lastStatus; // of that kind
+    private AnswerCounts.Kind counted; // the kind of the last answer; null: there was none
+    private AnswerCounts.Count count; // the counter of that kind
+    private int lastStatus; // the status of that kind
 
     Answers(AnswerCounts counts) {
       this.counts = counts;
     }
 
-    /** Counts one; without a head that was read, method and route are a dash. */
+    /** Counts an answer; if the head could not be read, method and route are a dash. */
     void add(String method, String route, int status, long tookNs) {
       AnswerCounts.Kind last = counted;
       if (last == null

@@ -10,21 +10,21 @@ import java.math.BigInteger;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
-/** Reads what a request says beside its tensors, and where tensors lie that it does not send. */
+/** Reads a request's parameters, including the places of tensors in shared memory. */
 final class RequestParameters {
 
   private static final String RESERVED = "triton_";
 
   private RequestParameters() {}
 
-  /** Gives the request the parameter that the parser is at. */
+  /** Sets the request's parameter at the parser's position. */
   static void take(String name, JsonReader parser, InferRequest request) {
     switch (name) {
       case "priority" ->
           request.priority((int) Math.min(Integer.MAX_VALUE, parser.unsigned("priority")));
       case "timeout" -> {
         long timeoutUs = parser.unsigned("timeout");
-        if (timeoutUs > 0) { // 0 is how clients say that there is none
+        if (timeoutUs > 0) { // clients send 0 for no timeout
           request.timeout(Duration.of(timeoutUs, ChronoUnit.MICROS));
         }
       }
@@ -53,7 +53,7 @@ final class RequestParameters {
         "Unable to parse 'sequence_id': expected an unsigned number of 64 bits, or a string");
   }
 
-  /** The value of a parameter that means something to the model only. */
+  /** The value of a parameter for the model. */
   static Object value(String name, JsonReader parser) {
     return switch (parser.token()) {
       case TRUE -> true;
@@ -81,7 +81,7 @@ final class RequestParameters {
     private long byteSize = NOT_GIVEN;
     private long offset = NOT_GIVEN;
 
-    /** Takes the parameter that the parser is at; false when it is another one's. */
+    /** Reads the parameter at the parser's position; false if it is not about shared memory. */
     boolean take(String name, JsonReader parser) {
       switch (name) {
         case "shared_memory_region" -> region = parser.string(name);
@@ -102,7 +102,7 @@ final class RequestParameters {
       return byteSize;
     }
 
-    /** Fails when a part is missing; there is something given. */
+    /** Throws if some of these parameters were given, but not all. */
     void checkComplete() {
       if (region == null) {
         throw JsonException.missing("shared_memory_region");

@@ -8,7 +8,7 @@ import java.util.regex.Pattern;
 /**
  * The endpoint of a request and the names in its path, as Helidon has matched them.
  *
- * @param endpoint what is asked for
+ * @param endpoint the endpoint
  * @param model the model's name; empty where the path names none
  * @param version the model's version; 0 where the path names none, or the latest
  * @param repository whether the path names a repository, which no endpoint supports
@@ -27,7 +27,7 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     return new Route(endpoint, model, version, false, "");
   }
 
-  /** For a path that matches an endpoint, with what it has for the names in braces. */
+  /** Makes the route of a matched path, with its values for the names in braces. */
   static Route of(Endpoint endpoint, RoutedPath path) {
     if (endpoint == Endpoint.CONSOLE_FILE) {
       return file(path);
@@ -53,7 +53,7 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
         text(names, "region"));
   }
 
-  /** A file of the console; without a name it is the console's path with its last slash missing. */
+  /** The route to a file of the console; no name: the console's path without its last slash. */
   private static Route file(RoutedPath path) {
     String name = text(path.pathParameters(), "file");
     if (name.isEmpty() && path.path().endsWith("/")) {
@@ -64,7 +64,7 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
         : of(Endpoint.UNKNOWN);
   }
 
-  /** The name that metrics give it, of which there are few. */
+  /** The route's name in metrics, which has few values. */
   String label() {
     return endpoint.isAdded() ? name : endpoint.label();
   }
@@ -73,7 +73,7 @@ record Route(Endpoint endpoint, String model, long version, boolean repository, 
     return path.contains(name) ? path.get(name) : "";
   }
 
-  /** A number that is written with nothing but digits; -1 for everything else. */
+  /** Parses a number of digits alone; -1 for other text. */
   static long digits(String value) {
     if (value.isEmpty() || value.length() > 18) {
       return -1;

@@ -22,7 +22,7 @@ import java.util.Set;
  */
 final class SettingsHandler {
 
-  /** The setting of traces that may have several values, and is an array. */
+  /** The setting of traces that may have several values and so is an array. */
   private static final String LEVEL = "trace_level";
 
   private final HttpContext context;
@@ -33,7 +33,7 @@ final class SettingsHandler {
 
   // ---- Traces ----------------------------------------------------------------------------------
 
-  /** Changes settings when the method says so, and writes those that hold. */
+  /** Changes settings for a POST, and writes the current ones. */
   void trace(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     String model = head.route().model();
     if (!model.isEmpty() && !context.health().isReady(model, 0)) {
@@ -72,7 +72,7 @@ final class SettingsHandler {
     json.write('}');
   }
 
-  /** Without values where there is a null. */
+  /** Reads settings; null becomes an empty list. */
   private Map<String, List<String>> readTrace(RequestBody body) throws IOException {
     Map<String, List<String>> settings = new LinkedHashMap<>();
     context.readObject(
@@ -105,7 +105,9 @@ final class SettingsHandler {
 
   // ---- Recordings ------------------------------------------------------------------------------
 
-  /** Begins or ends a recording when the body of a POST says so, and writes what there is. */
+  /**
+   * Begins or ends a recording when the body of a POST says so, and writes the state of recording.
+   */
   void recording(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     RecordingSwitch recording = context.state().recording();
     if (head.method().equals("POST")) {
@@ -157,7 +159,7 @@ final class SettingsHandler {
     return settings;
   }
 
-  /** The parser's present value; one that no setting can have is told by its kind. */
+  /** The parser's present value; {@link Other} if no setting can have it. */
   private static Object value(JsonReader parser) {
     return switch (parser.token()) {
       case TRUE -> Boolean.TRUE;
@@ -176,7 +178,7 @@ final class SettingsHandler {
     return new Other(kind);
   }
 
-  /** A value that is of no use. */
+  /** A value of a kind that no setting has. */
   private record Other(String kind) {
     @Override
     public String toString() {

@@ -24,7 +24,7 @@ final class SharedMemoryHandler {
     return context.state().sharedMemory();
   }
 
-  /** Writes an array, also for one region. */
+  /** Writes the state of the regions, as an array even for one. */
   void status(Route route, JsonBuffer json) {
     List<SystemRegion> found =
         route.name().isEmpty() ? regions().status() : regions().status(route.name());
@@ -92,7 +92,7 @@ final class SharedMemoryHandler {
   }
 
   void registerCuda(Route route, RequestBody body) throws IOException {
-    cuda().checkEnabled(); // what is wrong with a request comes second
+    cuda().checkEnabled(); // checked before the request's own mistakes
     byte[][] handle = new byte[1][];
     long[] deviceId = {-1};
     long[] byteSize = {-1};

@@ -36,7 +36,7 @@ enum Status {
     return http.code();
   }
 
-  /** The same for Helidon. */
+  /** The same status as Helidon's type. */
   io.helidon.http.Status http() {
     return http;
   }
@@ -51,8 +51,8 @@ enum Status {
       case INVALID_ARGUMENT, ALREADY_EXISTS, FAILED_PRECONDITION, OUT_OF_RANGE -> BAD_REQUEST;
       case NOT_FOUND -> NOT_FOUND;
       case PERMISSION_DENIED -> FORBIDDEN;
-      // The runtime means that the pool has no memory now: too large requests are refused before
-      // they get there.
+      // RESOURCE_EXHAUSTED means that the pool is full now, since too large requests are refused
+      // earlier.
       case UNAVAILABLE, RESOURCE_EXHAUSTED -> UNAVAILABLE;
       case DEADLINE_EXCEEDED -> DEADLINE;
       case CANCELLED -> CLIENT_CLOSED;

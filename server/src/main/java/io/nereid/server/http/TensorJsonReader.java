@@ -33,7 +33,7 @@ final class TensorJsonReader {
   private final long count;
   private int depth = 1;
 
-  /** Reads the array that the parser is at. */
+  /** Makes a reader of the array at the parser's position. */
   TensorJsonReader(JsonReader parser, String input, DataType type, long count) {
     this.parser = parser;
     this.input = input;
@@ -52,7 +52,7 @@ final class TensorJsonReader {
     checkComplete(index);
   }
 
-  /** Reads strings, with the length before each; fails beyond {@code mostBytes}. */
+  /** Reads strings, encoded with the length before each; throws beyond {@code mostBytes}. */
   BytesBuffer readBytes(long mostBytes) {
     BytesBuffer encoded = new BytesBuffer(parser::takeHeap);
     long index = 0;
@@ -196,7 +196,7 @@ final class TensorJsonReader {
             .formatted(index, input, type, expected, got));
   }
 
-  /** Elements of a BYTES tensor whose size is not known yet: the length of each, then its bytes. */
+  /** Collects the elements of a BYTES tensor of unknown size: each one's length, then its bytes. */
   static final class BytesBuffer {
 
     private final LongConsumer heap;
@@ -204,7 +204,7 @@ final class TensorJsonReader {
     private MemorySegment segment = MemorySegment.ofArray(bytes);
     private int size;
 
-    /** {@code heap} is told what more of it is needed, and refuses what is not there. */
+    /** {@code heap} takes each growth from the heap's budget, and throws if that is exhausted. */
     private BytesBuffer(LongConsumer heap) {
       this.heap = heap;
     }

@@ -14,34 +14,34 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The outputs that a request wants, and their forms; reads what a request says of them. Nothing
- * changes once the request was read.
+ * The outputs that a request wants, and their forms; reads them from the request, and is constant
+ * after that.
  */
 final class WantedOutputs {
 
   /**
-   * In which form a request wants one of its outputs.
+   * The wanted form of one output.
    *
-   * @param binary whether behind the JSON part; null: as the request says for all
-   * @param classification what it is replaced by; null: it is not
-   * @param slice where it is to be written; null: it goes into the reply
+   * @param binary whether it goes behind the JSON part; null: as the request's default
+   * @param classification replaces the tensor; null: none
+   * @param slice the place in shared memory; null: it goes into the reply
    */
   record WantedOutput(Boolean binary, Classification classification, RegionSlice slice) {
 
-    /** Nothing was said. */
+    /** The form of an output without parameters. */
     private static final WantedOutput PLAIN = new WantedOutput(null, null, null);
   }
 
-  /** The names that were asked for, in that order; empty when all are wanted. */
+  /** The requested names, in order; empty: all outputs. */
   private List<String> names = List.of();
 
   /** The form of outputs that the request does not mention. */
   private boolean binaryByDefault;
 
-  /** True if they depend on neither the model nor the state of the server. */
+  /** True if the forms depend on neither the model nor the server's state. */
   private boolean plain = true;
 
-  /** The wanted form of each output, by name; there is mostly none or one. */
+  /** The wanted form of each output, by name; mostly empty or of one. */
   private Map<String, WantedOutput> outputs = Map.of();
 
   private void add(String output) {
@@ -51,7 +51,7 @@ final class WantedOutputs {
     names.add(output);
   }
 
-  /** Asks for them. */
+  /** Asks for the outputs in a request. */
   void select(InferRequest request) {
     for (int i = 0; i < names.size(); i++) {
       request.output(names.get(i));
@@ -138,9 +138,9 @@ final class WantedOutputs {
     private final RequestParameters.RegionParameters region =
         new RequestParameters.RegionParameters();
     private Boolean binary;
-    private long classCount; // 0: not to be classified, which clients may also say
+    private long classCount; // 0: no classification; clients may send 0 too
 
-    /** The same for an output that the model has. */
+    /** The wanted form for an output of the model. */
     WantedOutput of(String output, Model model, InferRequest request, RequestSlices slices) {
       if (!region.isGiven()) {
         return new WantedOutput(
@@ -152,7 +152,7 @@ final class WantedOutputs {
       if (classCount != 0) {
         throw both("classification");
       }
-      if (binary != null && binary) { // stock clients say false here
+      if (binary != null && binary) { // stock clients send false
         throw both("binary_data");
       }
       RegionSlice slice = region.open(slices);

@@ -1,15 +1,15 @@
 package io.nereid.server.json;
 
 /**
- * Floats as decimal text, for the common case of moderate size; for others the caller has a slower
- * way. The results are the same as of that, to the letter.
+ * Writes floats of moderate size as decimal text; for others the caller has a slower way. The
+ * results of both are the same, to the letter.
  */
 final class DecimalText {
 
-  /** Room that {@link #write} may need. */
+  /** The room that {@link #write} may need. */
   static final int MAX_LENGTH = 24;
 
-  /** Exact as doubles. */
+  /** Powers of ten that are exact as doubles. */
   private static final double[] POWERS = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15
   };
@@ -23,10 +23,7 @@ final class DecimalText {
 
   private static final int MANTISSA = (1 << 23) - 1;
 
-  /**
-   * The number of digits, by binary exponent: digits behind the point that make six from the first
-   * that is not zero.
-   */
+  /** The digits behind the point for six significant digits, by binary exponent. */
   private static final byte[] FRACTIONS = fractions();
 
   /** The digits of 0 to 99. */
@@ -58,7 +55,7 @@ final class DecimalText {
 
   /**
    * Writes the shortest text that reads back as the same float, as {@link Float#toString(float)}
-   * does; returns its end, or -1 when somebody else has to.
+   * does; returns its end, or -1 if the caller's slower way is needed.
    */
   static int write(float value, byte[] to, int at) {
     float size = Math.abs(value);
@@ -67,13 +64,13 @@ final class DecimalText {
     }
     int bits = Float.floatToRawIntBits(size);
     int exponent = bits >>> 23;
-    // Half of what lies between this float and the next, and the one before it, which is nearer
-    // when the mantissa is 0.
+    // Half the distance to the next float, and to the one before, which is nearer if the mantissa
+    // is 0.
     double up = Double.longBitsToDouble((long) (exponent - 127 - 24 + 1023) << 52);
     double down = (bits & MANTISSA) == 0 ? up / 2 : up;
-    // With six digits, decimals are further apart than floats, and with seven they are not nearer
-    // in any range of one binary exponent here: if one of them is this float, it is the nearest,
-    // and the zeros at its end can go. More digits are tried one by one. Every product is exact: a
+    // Decimals of six digits are further apart than floats, and those of seven are not closer in
+    // any range of one binary exponent used here: if one of them is this float, it is the nearest,
+    // and its trailing zeros can go. More digits are tried one by one. Every product is exact: a
     // float has 24 bits, and a power here is 26 odd ones and some that only shift.
     int fraction = FRACTIONS[exponent - LEAST_EXPONENT];
     int most = fraction + 3;
@@ -102,7 +99,7 @@ final class DecimalText {
     if (negative) {
       to[start++] = '-';
     }
-    int count = fraction + 1; // a digit before the point, if only a zero
+    int count = fraction + 1; // at least one digit before the point
     while (count < WHOLE_POWERS.length && digits >= WHOLE_POWERS[count]) {
       count++;
     }
@@ -114,7 +111,10 @@ final class DecimalText {
     return end;
   }
 
-  /** Writes the last digits of a number in front of a place; returns what is left of it. */
+  /**
+   * Writes the last digits of a number so that they end at {@code end}; returns the rest of the
+   * number.
+   */
   private static int putBefore(int end, int number, int count, byte[] to) {
     int rest = number;
     int at = end;

@@ -9,17 +9,17 @@ public final class JsonBuffer extends PieceBuffer {
 
   private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
-  /** One that may become as long as there is memory. */
+  /** Makes a buffer without a limit. */
   public JsonBuffer() {
     this(null);
   }
 
-  /** One whose pieces behind the first are taken from a share. */
+  /** Makes a buffer whose pieces after the first count in a share of the heap. */
   public JsonBuffer(HeapShare heap) {
     super(heap);
   }
 
-  /** Text of ASCII characters. */
+  /** Writes text of ASCII characters. */
   @SuppressWarnings("deprecation") // drops the upper halves, which are empty: the fastest way
   public JsonBuffer ascii(String text) {
     int length = text.length();
@@ -56,13 +56,13 @@ public final class JsonBuffer extends PieceBuffer {
     return this;
   }
 
-  /** Text in quotes, with what JSON wants escaped. */
+  /** Writes text in quotes, with JSON's escapes. */
   public JsonBuffer string(String text) {
     byte[] utf8 = text.getBytes(StandardCharsets.UTF_8);
     return utf8String(utf8, 0, utf8.length);
   }
 
-  /** A float in the shortest text that reads back as the same; NaN and Infinity as such. */
+  /** Writes a float as the shortest text that reads back as the same; NaN and Infinity as such. */
   public JsonBuffer number(float value) {
     reserve(DecimalText.MAX_LENGTH);
     int written = DecimalText.write(value, piece, end);
@@ -73,7 +73,7 @@ public final class JsonBuffer extends PieceBuffer {
     return this;
   }
 
-  /** UTF-8 in quotes, with what JSON wants escaped. */
+  /** Writes UTF-8 in quotes, with JSON's escapes. */
   public JsonBuffer utf8String(byte[] utf8, int offset, int length) {
     write('"');
     for (int i = offset; i < offset + length; i++) {

@@ -7,27 +7,27 @@ import java.io.UncheckedIOException;
 import java.util.Arrays;
 
 /**
- * The text that a {@link JsonReader} reads, byte by byte: where it lies, or through a buffer that
- * is filled from a source. The bytes of the present token stay in one piece while it is read. Used
- * by the reader's thread only.
+ * The text that a {@link JsonReader} reads, byte by byte: in place, or through a buffer that is
+ * filled from a source. The bytes of the present token stay in one piece while it is read. Used by
+ * the reader's thread only.
  */
 final class JsonBytes {
 
   private static final int BUFFER_BYTES = 16 << 10;
 
-  /** For text that does not lie in one piece; replaced by a longer one for a long token. */
+  /** The buffer for text from a source; replaced by a longer one for a long token. */
   private byte[] own = new byte[0];
 
-  private byte[] bytes; // the text that is there, from position to limit
+  private byte[] bytes; // the available text, from position to limit
   private int position;
   private int limit;
-  private long offset; // in the whole text, of what is at 0
+  private long offset; // the position of index 0 in the whole text
 
-  private ByteSource source; // where more comes from; null: nowhere
-  private ByteSource payer; // whose share of the heap it is that is taken; null: nobody's
+  private ByteSource source; // the source of more text; null: none
+  private ByteSource payer; // the source whose share of the heap is charged; null: none
   private long sourceLeft;
 
-  /** From here on bytes stay when more are read; -1: none has to. */
+  /** The first byte that must stay when more are read; -1: none. */
   private int kept;
 
   private int tokenStart;
@@ -49,12 +49,12 @@ final class JsonBytes {
     begin(own, 0, 0);
   }
 
-  /** Takes heap memory where another one does. */
+  /** Charges heap memory to the same share as another text. */
   void payAs(JsonBytes other) {
     payer = other.payer;
   }
 
-  /** Keeps nothing of a request that is done with: what it took of the heap was given back. */
+  /** Drops the memory of a request that has ended and given its heap share back. */
   void release() {
     source = null;
     payer = null;
@@ -84,7 +84,7 @@ final class JsonBytes {
     return position;
   }
 
-  /** The bytes of the text that were taken. */
+  /** The number of bytes taken from the text. */
   long offset() {
     return offset + position;
   }
@@ -93,7 +93,7 @@ final class JsonBytes {
     return tokenStart;
   }
 
-  /** The byte that was taken last begins a token, which stays until {@link #endToken}. */
+  /** Begins a token at the byte taken last; its bytes stay until {@link #endToken}. */
   boolean beginToken() {
     tokenStart = position - 1;
     boolean outermost = kept < 0;
@@ -103,7 +103,10 @@ final class JsonBytes {
     return outermost;
   }
 
-  /** The result of {@link #beginToken} decides whether its bytes may go when more are read. */
+  /**
+   * Ends a token; {@code outermost} is the result of {@link #beginToken}, and lets its bytes go
+   * when more are read.
+   */
   void endToken(boolean outermost) {
     if (outermost) {
       kept = -1;
@@ -115,7 +118,7 @@ final class JsonBytes {
     kept = tokenStart;
   }
 
-  /** A copy of what was kept, which may go then. */
+  /** Returns a copy of the kept bytes and releases them. */
   byte[] takeKept() {
     takeHeap(HeapArrays.cost(position - kept));
     byte[] copy = Arrays.copyOfRange(bytes, kept, position);
@@ -123,14 +126,14 @@ final class JsonBytes {
     return copy;
   }
 
-  /** Something as large as a part of the text is kept until the request is done with. */
+  /** Charges memory that is kept until the request ends. */
   void takeHeap(long bytes) {
     if (bytes > 0 && payer != null) {
       payer.takeHeap(bytes);
     }
   }
 
-  /** The next byte that is no white space; -1 at the end. */
+  /** Takes the next byte that is no white space; -1 at the end. */
   int takeVisible() {
     int c = take();
     while (c <= ' ' && (c == ' ' || c == '\n' || c == '\r' || c == '\t')) {
@@ -139,14 +142,14 @@ final class JsonBytes {
     return c;
   }
 
-  /** The next byte; -1 at the end. */
+  /** Takes the next byte; -1 at the end. */
   int take() {
     return position < limit ? bytes[position++] & 0xff : takeMore();
   }
 
   /**
-   * Goes over what is plain in a string, as far as it is there: ASCII without quotes, escapes and
-   * control characters. In local variables, which is most of what there is to gain in a name.
+   * Skips the plain part of a string, as far as it is available: ASCII without quotes, escapes and
+   * control characters. Local variables make this fast for names.
    */
   void skipPlain() {
     byte[] text = bytes;
@@ -158,7 +161,7 @@ final class JsonBytes {
     position = at;
   }
 
-  /** The byte that was taken last is taken again. */
+  /** Puts the last byte back, to be taken again. */
   void putBack(int c) {
     if (c >= 0) {
       position--;

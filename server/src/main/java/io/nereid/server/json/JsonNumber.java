@@ -3,13 +3,13 @@ package io.nereid.server.json;
 import java.math.BigInteger;
 import tools.jackson.core.io.NumberInput;
 
-/** A decimal number that was read: its first digits, and ways to the nearest binary one. */
+/** Reads a decimal number and converts it to the nearest binary one. */
 final class JsonNumber {
 
   /** Digits are taken as long as their value is below this, so that one more fits a long. */
   private static final long MOST_DIGITS = 100_000_000_000_000_000L;
 
-  /** Exact as doubles. */
+  /** Powers of ten that are exact as doubles. */
   private static final double[] POWERS = {
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
     1e17, 1e18, 1e19, 1e20, 1e21, 1e22
@@ -24,7 +24,7 @@ final class JsonNumber {
   private static final long MIDPOINT = 1L << 28;
 
   /**
-   * A double that is so few units in its last place from the midpoint of two floats does not tell
+   * A double this close to the midpoint of two floats, in units of its last place, does not tell
    * which float is nearer. The double's own error is at most three units: one half from the digits
    * that were left out, one from the rest of them, one from the power.
    */
@@ -39,7 +39,7 @@ final class JsonNumber {
   private char[] characters = new char[64];
 
   /**
-   * Reads a number, whose first byte behind a sign was taken; whether it has a fraction or an
+   * Reads a number whose first byte behind a sign was taken; true if it has a fraction or an
    * exponent.
    */
   boolean read(JsonBytes text, boolean negative, int first) {
@@ -105,7 +105,7 @@ final class JsonNumber {
     return c >= '0' && c <= '9';
   }
 
-  /** {@code digits} times ten to the {@code exponent}; not exact: there were more digits. */
+  /** Sets {@code digits} times ten to the {@code exponent}; not exact: digits were left out. */
   private void set(boolean negative, long digits, int exponent, boolean exact) {
     this.negative = negative;
     this.digits = digits;
@@ -114,7 +114,7 @@ final class JsonNumber {
     isSpecial = false;
   }
 
-  /** NaN or infinite. */
+  /** Sets NaN or an infinity. */
   void special(double value) {
     special = value;
     isSpecial = true;
@@ -137,12 +137,12 @@ final class JsonNumber {
     return negative ? -digits : digits;
   }
 
-  /** An integer of any size; it takes time that grows faster than the number of its digits. */
+  /** An integer of any size; the time grows faster than the number of digits. */
   BigInteger integer(String text) {
     return new BigInteger(text.length() > 64 ? text.substring(0, 64) : text);
   }
 
-  /** The nearest float; NaN: somebody else has to find it. */
+  /** The nearest float; NaN: only the slow way finds it. */
   float quickFloat() {
     if (isSpecial) {
       return (float) special;
@@ -156,7 +156,7 @@ final class JsonNumber {
     return (float) (negative ? -value : value);
   }
 
-  /** The nearest double; NaN: somebody else has to find it. */
+  /** The nearest double; NaN: only the slow way finds it. */
   double quickDouble() {
     if (isSpecial) {
       return special;
@@ -169,7 +169,7 @@ final class JsonNumber {
     return negative ? -value : value;
   }
 
-  /** Nearly the number without its sign; NaN when the power is not exact. */
+  /** An approximation of the number without its sign; NaN if the power is not exact. */
   private double quotient() {
     if (exponent == 0 || digits == 0) {
       return digits;
@@ -180,7 +180,7 @@ final class JsonNumber {
     return exponent < POWERS.length ? digits * POWERS[exponent] : Double.NaN;
   }
 
-  /** The nearest double to the text of a number, whatever it is. */
+  /** The nearest double to the text of any number. */
   double slowDouble(byte[] text, int from, int to) {
     int length = to - from;
     if (characters.length < length) {

@@ -9,8 +9,8 @@ import java.util.Arrays;
 
 /**
  * Reads the JSON of requests, token by token: RFC 8259 to the letter, and NaN, Infinity and Inf as
- * numbers. Nereid has a reader of its own because it reads a part of every infer request: it makes
- * no object for the usual element of a tensor, nor for a name that it has met before.
+ * numbers. Nereid has its own reader because every infer request passes it: it allocates no object
+ * for a usual tensor element, nor for a known name.
  *
  * <p>A reader is used for one text after the other, by one thread at a time. In an object the
  * caller takes a name with {@link #nextName} and its value with {@link #next}; in an array one
@@ -19,7 +19,7 @@ import java.util.Arrays;
  */
 public final class JsonReader {
 
-  /** The kind of what was read. */
+  /** The kinds of tokens. */
   public enum Token {
     OBJECT("an object"),
     ARRAY("an array"),
@@ -55,11 +55,11 @@ public final class JsonReader {
   private Token token; // null: none was read yet
   private int numberEnd;
 
-  private boolean[] objects = new boolean[16]; // for what is open, whether it is an object
+  private boolean[] objects = new boolean[16]; // true: the open structure is an object
   private int depth;
-  private boolean afterValue; // in what is open
+  private boolean afterValue; // in the open structure, a value was read
 
-  /** For texts that are nested that deep at most. */
+  /** Makes a reader of texts nested at most that deep. */
   public JsonReader(int mostDepth) {
     this.mostDepth = mostDepth;
   }
@@ -76,14 +76,14 @@ public final class JsonReader {
     return begin();
   }
 
-  /** Another one, for what {@link #copy} gave: it takes heap memory where this one does. */
+  /** Makes another reader for a result of {@link #copy}, with the same heap budget. */
   public JsonReader over(byte[] copy) {
     JsonReader again = new JsonReader(mostDepth);
     again.text.payAs(text);
     return again.reset(copy, 0, copy.length);
   }
 
-  /** Keeps nothing long of a request that is done with. */
+  /** Drops the long buffers of a request that has ended. */
   public void release() {
     text.release();
     strings.release();
@@ -103,12 +103,12 @@ public final class JsonReader {
     return token;
   }
 
-  /** The index of the last string, with its quote, in the array that it lies in. */
+  /** The index of the last string's quote, in the array that contains it. */
   public int tokenStart() {
     return text.tokenStart();
   }
 
-  /** The next name of the object that is open; null at its end. */
+  /** Reads the next name of the open object; null at its end. */
   public String nextName() {
     int c = text.takeVisible();
     if (c == '}') {
@@ -136,7 +136,7 @@ public final class JsonReader {
     return name;
   }
 
-  /** The next value, or the end of the array that is open, or of the text. */
+  /** Reads the next value, or the end of the open array or of the text. */
   public Token next() {
     int c = text.takeVisible();
     if (depth == 0) {
@@ -165,7 +165,7 @@ public final class JsonReader {
     return token;
   }
 
-  /** Reads over the value that {@link #next} began. */
+  /** Skips the value that {@link #next} began. */
   public void skip() {
     strings.check(token);
     if (token != Token.OBJECT && token != Token.ARRAY) {
@@ -176,18 +176,18 @@ public final class JsonReader {
       if (objects[depth - 1] && nextName() == null) {
         continue;
       }
-      strings.check(next()); // what is read over has to be JSON too
+      strings.check(next()); // a skipped string must be valid too
     }
   }
 
-  /** The text of the value that {@link #next} began, which is read over. */
+  /** Skips the value that {@link #next} began, and returns its text. */
   public byte[] copy() {
     text.keepFromToken();
     skip();
     return text.takeKept();
   }
 
-  /** Elements of the text are kept, in as many bytes, until the request is done with. */
+  /** Charges the heap for elements that are kept until the request ends. */
   public void takeHeap(long bytes) {
     text.takeHeap(bytes);
   }
@@ -234,7 +234,7 @@ public final class JsonReader {
     return object ? Token.OBJECT : Token.ARRAY;
   }
 
-  /** The rest of a word whose first letter was read. */
+  /** Reads the rest of a word whose first letter was read. */
   private Token literal(String word, Token meaning) {
     for (int i = 1; i < word.length(); i++) {
       int c = text.take();
@@ -321,12 +321,12 @@ public final class JsonReader {
         : number.slowDouble(text.bytes(), text.tokenStart(), numberEnd);
   }
 
-  /** True if the number is NaN or Infinity because that is what is written. */
+  /** True if the text itself is NaN or Infinity. */
   public boolean isSpecial() {
     return number.isSpecial();
   }
 
-  // ---- Values of members, which have to be of a kind -------------------------------------------
+  // ---- Values of members that must be of a kind ------------------------------------------------
 
   public String string(String member) {
     if (token != Token.STRING) {
@@ -367,13 +367,13 @@ public final class JsonReader {
             "failed to parse the request JSON buffer: expected an object, got " + kind());
       }
       readMembers(members);
-      next(); // fails when something follows
+      next(); // throws if anything follows
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
   }
 
-  /** Reads the members of the object that was begun. */
+  /** Reads the members of an object whose begin was read. */
   public void readMembers(MemberReader members) {
     for (String name = nextName(); name != null; name = nextName()) {
       next();
@@ -381,7 +381,7 @@ public final class JsonReader {
     }
   }
 
-  /** The token for people. */
+  /** The kind of the token, for messages. */
   public String kind() {
     return token.kind;
   }

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The strings of a text: where the present one is, and what it says. Short ones that come again and
- * again are made once. Used by the reader's thread only.
+ * Reads the strings of a text, decoding on demand. Short strings that come repeatedly are made
+ * once. Used by the reader's thread only.
  */
 final class JsonStrings {
 
@@ -18,7 +18,7 @@ final class JsonStrings {
   private final JsonBytes text;
   private byte[] utf8 = new byte[FEW_BYTES];
   private int utf8Length;
-  private int end; // where the present string's closing quote is
+  private int end; // the index of the present string's closing quote
   private boolean escaped; // whether it has escapes
   private boolean ascii; // whether it has nothing beyond ASCII
 
@@ -26,7 +26,7 @@ final class JsonStrings {
     this.text = text;
   }
 
-  /** Goes over a string, whose opening quote was taken and begins the token. */
+  /** Scans a string whose opening quote was taken and begins the token. */
   void scan() {
     escaped = false;
     int all = 0;
@@ -70,7 +70,7 @@ final class JsonStrings {
     return utf8;
   }
 
-  /** Fails when the token that was just read is a string, and none of JSON's. */
+  /** Throws if the token that was just read is an invalid string. */
   void check(JsonReader.Token token) {
     if (token == JsonReader.Token.STRING && (escaped || !ascii)) {
       decode();
@@ -84,7 +84,7 @@ final class JsonStrings {
     }
   }
 
-  /** A string of ASCII characters without escapes. */
+  /** Returns a string of ASCII characters without escapes, which may be a cached one. */
   private String remembered(byte[] bytes, int from, int to) {
     int length = to - from;
     if (length > MOST_REMEMBERED_BYTES) {
@@ -103,7 +103,7 @@ final class JsonStrings {
     return remembered[place];
   }
 
-  /** The heap that {@link #decode} takes for so many bytes, beside what it has. */
+  /** The additional heap that {@link #decode} needs for so many bytes. */
   private long moreBytes(int length) {
     return utf8.length < length
         ? HeapArrays.cost(HeapArrays.grown(utf8.length, length)) - HeapArrays.cost(utf8.length)
@@ -114,12 +114,12 @@ final class JsonStrings {
     return utf8Length;
   }
 
-  /** Resolves escapes, and checks that the result is UTF-8; false when it cannot be. */
+  /** Resolves escapes, and checks that the result is UTF-8; false if it is not. */
   private boolean decode(byte[] bytes, int from, int to) {
     if (utf8.length < to - from) {
       utf8 = new byte[HeapArrays.grown(utf8.length, to - from)];
     }
-    int end = 0; // no escape is shorter than what it stands for
+    int end = 0; // no escape is shorter than its character
     for (int i = from; i < to; ) {
       int c = bytes[i] & 0xff;
       if (c == '\\') {
@@ -206,7 +206,7 @@ final class JsonStrings {
     return end;
   }
 
-  /** Bytes of the character that starts here beyond ASCII; 0 when that is none of Unicode's. */
+  /** The length of the UTF-8 sequence at {@code at}; 0 if it is invalid. */
   private static int sequenceLength(byte[] bytes, int at, int to) {
     int first = bytes[at] & 0xff;
     int length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;

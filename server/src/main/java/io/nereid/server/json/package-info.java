@@ -1,2 +1,2 @@
-/** JSON, read and written: it knows neither HTTP nor the protocol. */
+/** Reads and writes JSON, independent of HTTP and of the protocol. */
 package io.nereid.server.json;

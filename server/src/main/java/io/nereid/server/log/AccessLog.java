@@ -15,23 +15,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Writes a line for each request. A thread of its own does that: requests wait neither for it nor
- * for the disk. When it cannot keep up, lines are left out, and it says how many.
+ * Writes a line for each request. A separate thread writes, so that requests never wait for the
+ * disk. If it cannot keep up, lines are dropped, and a line tells their number.
  */
 public final class AccessLog implements AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger(AccessLog.class.getName());
 
-  /** Entries that may wait: some megabytes, of the longest some tens. */
+  /** The most waiting entries: usually some megabytes, for the longest entries some tens. */
   private static final int CAPACITY = 16 << 10;
 
   /**
-   * Entries gather for so long before they are written: the thread is woken once for all of them,
-   * not by each request.
+   * The time that entries are gathered before they are written, so that not every request wakes the
+   * thread.
    */
   private static final long GATHER_MS = 20;
 
-  /** Characters that are written at once. */
+  /** The most characters of one write. */
   private static final int CHUNK_LENGTH = 64 << 10;
 
   private static final long REPORT_NS = TimeUnit.SECONDS.toNanos(1);
@@ -45,7 +45,7 @@ public final class AccessLog implements AutoCloseable {
   private final boolean ownOutput;
   private final Thread thread;
 
-  // ---- Of the thread ---------------------------------------------------------------------------
+  // ---- Used by the thread alone ---------------------------------------------------------------
 
   private final StringBuilder lines = new StringBuilder();
   private int lineCount;
@@ -59,17 +59,17 @@ public final class AccessLog implements AutoCloseable {
     thread = Thread.ofPlatform().daemon().name("nrd-access-log").start(this::run);
   }
 
-  /** One that goes where the log goes, which must be closed after it. */
+  /** An access log that goes to the log's output; the log must be closed after it. */
   public static AccessLog toLog(LogSettings log) {
     return new AccessLog(log, log.output(), false);
   }
 
-  /** One that is appended to a file, in the log's form. */
+  /** An access log that is appended to a file, in the log's form. */
   public static AccessLog toFile(Path file, LogSettings log) {
     return new AccessLog(log, LogOutput.file(file), true);
   }
 
-  /** Has a line written soon, or counts it as dropped. Returns at once; from any thread. */
+  /** Queues an entry, or counts it as dropped. Returns at once; any thread may call. */
   public void add(Entry entry) {
     if (closed.getCount() == 0 || !entries.offer(entry)) {
       dropped.increment();
@@ -100,7 +100,7 @@ public final class AccessLog implements AutoCloseable {
     }
   }
 
-  /** Waits for an entry, and a little longer for others; false when there will be no more. */
+  /** Waits for an entry, and a little longer for more; false when the log is closing. */
   private boolean gather(List<Entry> batch) {
     try {
       batch.add(entries.take());
@@ -114,14 +114,14 @@ public final class AccessLog implements AutoCloseable {
     try {
       output.write(lines);
     } catch (IOException e) {
-      dropped.add(lineCount); // which is reported
+      dropped.add(lineCount); // reported later
       LOGGER.log(Level.DEBUG, "the access log cannot be written", e);
     }
     lines.setLength(0);
     lineCount = 0;
   }
 
-  /** Tells of what was dropped, not too often. */
+  /** Writes the number of dropped lines, at most once in a while. */
   private void report(boolean last) {
     long now = dropped.sum();
     if (now > reported && (last || System.nanoTime() - reportedNs >= REPORT_NS)) {
@@ -134,7 +134,7 @@ public final class AccessLog implements AutoCloseable {
     }
   }
 
-  /** Writes what there is, for a few seconds at most. */
+  /** Writes the waiting entries, for a few seconds at most. */
   @Override
   public void close() {
     closed.countDown();
@@ -156,12 +156,12 @@ public final class AccessLog implements AutoCloseable {
    * @param client the client's address
    * @param protocol such as HTTP/1.1
    * @param method such as GET
-   * @param path what was asked for
-   * @param status what it was answered with, by the protocol's numbers
+   * @param path the requested path
+   * @param status the status of the answer, by the protocol's numbers
    * @param inputBytes bytes of its body, as they came
    * @param outputBytes bytes of the reply's body, as they were sent
    * @param durationUs from its first byte to the last of the reply, in microseconds
-   * @param requestId what the client, or the server, calls it
+   * @param requestId the client's or the server's id
    * @param model the model that it was for; empty: none
    * @param version the model's version; 0: none was named or chosen
    */
@@ -179,12 +179,12 @@ public final class AccessLog implements AutoCloseable {
       String model,
       long version) {
 
-    /** Longest text of a client's that is kept: many entries may wait to be written. */
+    /** The longest text from a client that is kept, since many entries may wait. */
     private static final int MAX_LENGTH = 512;
 
     private static final String LOGGER = "io.nereid.access";
 
-    /** Shortens what is too long. */
+    /** Shortens texts that are too long. */
     public Entry {
       method = shortened(method);
       path = shortened(path);
@@ -196,7 +196,7 @@ public final class AccessLog implements AutoCloseable {
       return text.length() <= MAX_LENGTH ? text : text.substring(0, MAX_LENGTH) + "...";
     }
 
-    /** Adds it as a line. */
+    /** Appends the entry as a line. */
     void append(StringBuilder lines, LogFormat format) {
       if (format == LogFormat.JSON) {
         appendJson(lines);

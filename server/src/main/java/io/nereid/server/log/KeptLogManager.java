@@ -3,16 +3,16 @@ package io.nereid.server.log;
 import java.util.logging.LogManager;
 
 /**
- * The log manager of a process that serves: it stays as it is while the process ends. The JVM's own
- * takes all handlers away as soon as it is told to stop, when requests are still being finished.
- * The system property {@code java.util.logging.manager} has to name it.
+ * A log manager that keeps its handlers while the process ends. The JVM's own removes all handlers
+ * as soon as shutdown begins, when requests are still being finished. The system property {@code
+ * java.util.logging.manager} has to name it.
  */
 public final class KeptLogManager extends LogManager {
 
-  /** True if there is a {@link LogSettings}. */
+  /** True while there is a {@link LogSettings}. */
   static volatile boolean kept;
 
-  /** For the JVM. */
+  /** Called by the JVM. */
   public KeptLogManager() {}
 
   @Override

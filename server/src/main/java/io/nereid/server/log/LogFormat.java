@@ -3,11 +3,11 @@ package io.nereid.server.log;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The forms of log lines, by the names that the logging extension has for them. */
+/** The forms of log lines, with their names in the logging extension. */
 public enum LogFormat {
   /** Text. */
   DEFAULT("default"),
-  /** Text as well: its times are of ISO 8601 either way. */
+  /** The same text: its times are always of ISO 8601. */
   ISO8601("ISO8601"),
   /** A JSON object to a line. */
   JSON("json");
@@ -23,7 +23,7 @@ public enum LogFormat {
     return wireName;
   }
 
-  /** The format of a name; "text" is another one for the default. */
+  /** The format of a name; "text" also means the default. */
   public static Optional<LogFormat> of(String name) {
     return name.equals("text")
         ? Optional.of(DEFAULT)

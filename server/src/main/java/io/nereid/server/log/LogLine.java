@@ -10,22 +10,21 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 
 /**
- * Makes lines of log records, on the thread that logs, and gives the access log the pieces of its
- * lines. Much of what is logged was sent by clients: nothing of it can end a line, or do something
- * to the terminal that shows it.
+ * Formats log records, on the logging thread, and parts of the access log's lines. Text from
+ * clients is escaped, so that it can neither end a line nor control a terminal.
  */
 final class LogLine extends Formatter {
 
-  /** Longest message, in characters: a client must not fill the disk with few requests. */
+  /** The longest message, in characters, so that a few requests cannot fill the disk. */
   private static final int MAX_LENGTH = 16 << 10;
 
-  /** Longest piece of a request that an error message quotes. */
+  /** The longest piece of a request that an error message quotes. */
   private static final int MAX_QUOTED_LENGTH = 64;
 
   private static final DateTimeFormatter SECOND =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.").withZone(ZoneOffset.UTC);
 
-  /** A second as text: most lines are of the same one as the line before, so it is kept. */
+  /** A second as text, kept because most lines have the same second as the line before. */
   private record Second(long epochSecond, String text) {}
 
   private static volatile Second second = new Second(-1, "");
@@ -61,11 +60,11 @@ final class LogLine extends Formatter {
     } else {
       plain(line, entry.getInstant(), level(entry.getLevel()));
       line.append('[');
-      appendPlain(line, thread()); // it may have the name of a model
+      appendPlain(line, thread()); // a thread's name may contain a model's
       line.append("] ").append(logger).append(": ");
       appendPlain(line, String.valueOf(message));
       if (entry.getThrown() != null) {
-        // Every line of it is set in: none looks like a line of the log.
+        // Lines of the stack are indented, so that none looks like a line of the log.
         for (String part : stack(entry.getThrown()).stripTrailing().split("\\R")) {
           line.append("\n    ");
           appendPlain(line, part.strip());
@@ -117,7 +116,7 @@ final class LogLine extends Formatter {
 
   // ---- Pieces of lines -------------------------------------------------------------------------
 
-  /** A time as ISO 8601 has it, of UTC, with milliseconds. */
+  /** Appends a time in ISO 8601, UTC, with milliseconds. */
   static void appendTime(StringBuilder line, Instant instant) {
     Second known = second;
     if (known.epochSecond != instant.getEpochSecond()) {
@@ -134,12 +133,12 @@ final class LogLine extends Formatter {
     return text.length() <= MAX_QUOTED_LENGTH ? text : text.substring(0, MAX_QUOTED_LENGTH) + "...";
   }
 
-  /** Text on one line, with \\n for a line break and such. */
+  /** Appends text on one line, with escapes for line breaks and control characters. */
   static void appendPlain(StringBuilder line, String text) {
     append(line, text, false);
   }
 
-  /** Text in quotes, as JSON has it. */
+  /** Appends text in quotes, as in JSON. */
   static void appendQuoted(StringBuilder line, String text) {
     line.append('"');
     append(line, text, true);
@@ -148,7 +147,7 @@ final class LogLine extends Formatter {
 
   private static void append(StringBuilder line, String text, boolean quoted) {
     int length = Math.min(text.length(), MAX_LENGTH);
-    int from = 0; // of what can be taken as it is
+    int from = 0; // begin of the characters that need no escape
     for (int i = 0; i < length; i++) {
       char c = text.charAt(i);
       boolean marked = quoted && (c == '"' || c == '\\');
@@ -188,7 +187,7 @@ final class LogLine extends Formatter {
     }
   }
 
-  /** True if it is no control, no mark that turns the direction of text, and no line break. */
+  /** True if the character is no control, no mark of text direction, and no line break. */
   private static boolean isPrintable(char c) {
     return switch (Character.getType(c)) {
       case Character.CONTROL,

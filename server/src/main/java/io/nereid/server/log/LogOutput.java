@@ -15,20 +15,20 @@ import java.nio.file.attribute.BasicFileAttributes;
 /**
  * The place where lines go: the error stream, or the end of a file. Any thread may write. When the
  * path of the file no longer leads to the file that was opened, as after a rotation, lines go to a
- * new file there from then on. A line looks for that, at most once a second.
+ * new file there from then on. Writing checks that, at most once a second.
  */
 final class LogOutput implements AutoCloseable {
 
   private static final long CHECK_NS = 1_000_000_000;
 
-  // Not one of java.nio: its channels are closed when a thread that writes is interrupted.
+  // Not a channel of java.nio, which an interrupt of the writing thread would close.
   @GuardedBy("this")
   private OutputStream stream;
 
   private final Path file; // null: the error stream
 
   @GuardedBy("this")
-  private Object fileKey; // what tells the open file from others
+  private Object fileKey; // identifies the open file
 
   @GuardedBy("this")
   private long checkedNs = System.nanoTime();
@@ -43,7 +43,7 @@ final class LogOutput implements AutoCloseable {
     fileKey = keyOf(file);
   }
 
-  /** The key that tells the file at this path from others; null if there is none. */
+  /** The identity of the file at this path; null if there is none. */
   private static Object keyOf(Path file) {
     try {
       return file == null ? null : Files.readAttributes(file, BasicFileAttributes.class).fileKey();
@@ -66,7 +66,7 @@ final class LogOutput implements AutoCloseable {
     }
   }
 
-  /** Whole lines, in one piece. */
+  /** Writes whole lines, in one piece. */
   synchronized void write(CharSequence lines) throws IOException {
     if (file != null && System.nanoTime() - checkedNs > CHECK_NS) {
       followRotation();
@@ -87,7 +87,7 @@ final class LogOutput implements AutoCloseable {
     try {
       stream = new FileOutputStream(file.toFile(), true);
     } catch (IOException e) {
-      return; // what is open takes lines still; the next look may find it different
+      return; // lines still go to the open file; the next check may succeed
     }
     fileKey = keyOf(file);
     unfinished = false;
@@ -105,7 +105,7 @@ final class LogOutput implements AutoCloseable {
     try {
       stream.close();
     } catch (IOException e) {
-      // The lines that were written are there; there is nothing else to do about it.
+      // The lines are written; nothing else can be done.
     }
   }
 }

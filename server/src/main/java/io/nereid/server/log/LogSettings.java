@@ -13,19 +13,19 @@ import java.util.logging.Logger;
 
 /**
  * The log of the process while this is open: everything that goes to {@link System.Logger} or
- * {@link Logger}. Any thread can change at any time what is logged, and how.
+ * {@link Logger}. Any thread may change its settings at any time.
  */
 public final class LogSettings implements AutoCloseable {
 
   /**
-   * A field, because the logging system keeps loggers weakly and would forget its level with it.
+   * Kept in a field, because the logging system may collect an unused logger and forget its level.
    */
   private static final Logger ROOT = Logger.getLogger("");
 
-  /** Libraries tell nothing beyond information, whatever the verbose level. */
+  /** Only Nereid's loggers follow the verbose level; libraries log at most information. */
   private static final Logger NEREID = Logger.getLogger("io.nereid");
 
-  /** The web server tells of each port and of itself: the server says the same in fewer lines. */
+  /** The web server's logger, kept quiet because the server logs the same in fewer lines. */
   private static final Logger HELIDON = Logger.getLogger("io.helidon");
 
   private final Optional<Path> file;
@@ -52,7 +52,7 @@ public final class LogSettings implements AutoCloseable {
   /**
    * Takes over the log of the process.
    *
-   * @param file what lines are appended to; empty for the error stream
+   * @param file the file to append to; empty: the error stream
    */
   public static LogSettings install(LogValues values, Optional<Path> file) {
     return new LogSettings(values, file);
@@ -73,7 +73,7 @@ public final class LogSettings implements AutoCloseable {
    * one is wrong.
    *
    * @param settings booleans, strings, and whole numbers as {@link Long}
-   * @return what is logged from now on
+   * @return the settings from now on
    */
   public synchronized LogValues change(Map<String, ?> settings) {
     LogValues next = values();
@@ -98,7 +98,7 @@ public final class LogSettings implements AutoCloseable {
     return handler.output();
   }
 
-  /** Hands the log back to those who had it. */
+  /** Restores the log's former handlers and levels. */
   @Override
   public synchronized void close() {
     KeptLogManager.kept = false;
@@ -160,19 +160,19 @@ public final class LogSettings implements AutoCloseable {
       try {
         output.write(line.format(entry));
       } catch (IOException | RuntimeException e) {
-        // The error stream says so, once. The code that logs does not get the exception.
+        // The error stream gets a message once; the logging code does not get the exception.
         reportError("a line could not be logged", e, ErrorManager.WRITE_FAILURE);
       }
     }
 
     @Override
     public void flush() {
-      // Nothing is kept back.
+      // Nothing is buffered.
     }
 
     @Override
     public void close() {
-      // The output is closed by who opened it: the JVM closes handlers before it is done logging.
+      // The opener closes the output, because the JVM closes handlers while it still logs.
     }
   }
 }

@@ -10,13 +10,13 @@ import java.util.Objects;
  * @param info whether information is
  * @param warning whether warnings are
  * @param error whether errors are
- * @param verboseLevel what else is: 0 for nothing, 1 for what helps to find faults, 2 for all
+ * @param verboseLevel how much more is logged: 0 nothing, 1 messages for finding faults, 2 all
  * @param format the form
  */
 public record LogValues(
     boolean info, boolean warning, boolean error, int verboseLevel, LogFormat format) {
 
-  /** The settings of a server that is told none. */
+  /** The default settings. */
   public static final LogValues DEFAULT = new LogValues(true, true, true, 0, LogFormat.DEFAULT);
 
   /** Checks the values. */
@@ -27,7 +27,7 @@ public record LogValues(
     }
   }
 
-  /** These values with one changed, by the name and in the type of the logging extension. */
+  /** Returns these values with one changed, by its name and type in the logging extension. */
   LogValues with(String name, Object value) {
     return switch (name) {
       case "log_info" -> new LogValues(bool(name, value), warning, error, verboseLevel, format);

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.function.IntConsumer;
 
 /**
- * The regions of GPU memory that clients registered with one server. They are off and on as those
- * of system shared memory, whose names they share, and need a GPU besides. From any thread.
+ * The regions of GPU memory that clients registered with one server. They are enabled together with
+ * regions of system shared memory, share one space of names, and need a GPU. Any thread may call.
  *
  * <p>Outputs are copied by the GPU from the runtime's pool into a region, and inputs into the pool,
  * unless the model reads them where they lie.
@@ -27,9 +27,9 @@ public final class CudaRegions {
   private final IntConsumer beforeUse;
 
   /**
-   * Looks after those among {@code regions} that are on GPUs.
+   * Manages those of {@code regions} that are on GPUs.
    *
-   * @param beforeUse what is done before a region is opened, with the number of its GPU
+   * @param beforeUse runs before a region is opened, with the number of its GPU
    */
   public CudaRegions(SharedMemoryRegions regions, IntConsumer beforeUse) {
     this.regions = regions;
@@ -42,11 +42,11 @@ public final class CudaRegions {
   }
 
   /**
-   * Registers what a client has allocated on a GPU before. It stays mapped until the region is
-   * unregistered; that the client keeps it as long is for the client to see to.
+   * Registers memory that a client has allocated on a GPU. The memory stays mapped until the region
+   * is unregistered, and the client must keep it as long.
    *
    * @param handle the 64 bytes that CUDA gave the client for the allocation
-   * @param deviceId the number that the GPU has here
+   * @param deviceId the number of the GPU in this process
    */
   public void register(String name, byte[] handle, long deviceId, long byteSize) {
     checkEnabled();
@@ -90,15 +90,15 @@ public final class CudaRegions {
     return regions.status(CudaRegion.class);
   }
 
-  /** One region; nothing while this is not enabled. */
+  /** One region; an empty list while this is not enabled. */
   public List<CudaRegion> status(String name) {
     return isEnabled() ? regions.status(name, CudaRegion.class) : List.of();
   }
 
   /**
    * Does the same as {@link SharedMemoryRegions#unregister} for a region on a GPU; a region of
-   * another kind is left alone. Nothing is registered without a GPU, but clients may unregister
-   * nevertheless, as some begin with that.
+   * another kind is left alone. Without a GPU nothing is registered, but unregistering works, since
+   * some clients begin with it.
    */
   public void unregister(String name) {
     checkAllowed();
@@ -111,7 +111,7 @@ public final class CudaRegions {
     regions.unregisterAll(CudaRegion.class);
   }
 
-  /** {@link StatusCode#UNIMPLEMENTED} says why clients can register nothing. */
+  /** Throws {@link StatusCode#UNIMPLEMENTED} with the reason if clients can register nothing. */
   public void checkEnabled() {
     checkAllowed();
     if (!CudaDriver.isPresent()) {

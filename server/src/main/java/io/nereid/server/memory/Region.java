@@ -1,12 +1,12 @@
 package io.nereid.server.memory;
 
-/** Memory that a client registered under a name, of whatever kind. */
+/** Memory of any kind that a client registered under a name. */
 public sealed interface Region {
 
-  /** The name that requests have for it. */
+  /** The name of the region in requests. */
   String name();
 
-  /** The offset in its memory at which it begins, in bytes. */
+  /** The offset of the region in its memory, in bytes. */
   long offset();
 
   /** Its size. */

@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The part of a region that a request's tensor is in. It can be used until it is closed, whether
- * the region is unregistered meanwhile or not; a slice that is not closed keeps its segment open.
+ * The part of a region with a request's tensor. It can be used until it is closed, even if the
+ * region is unregistered meanwhile; a slice that is not closed keeps its segment open.
  */
 public final class RegionSlice implements AutoCloseable {
 
@@ -20,7 +20,7 @@ public final class RegionSlice implements AutoCloseable {
   private final long offset;
   private final long byteSize;
   private final AtomicBoolean closed = new AtomicBoolean();
-  private boolean lent; // an output is written here by the model itself
+  private boolean lent; // the model itself writes the output into the slice
 
   RegionSlice(
       SharedMemoryRegions regions,
@@ -39,10 +39,10 @@ public final class RegionSlice implements AutoCloseable {
   }
 
   /**
-   * Gives a request its input where it lies, when that is on a GPU and the request's model reads it
-   * there. The region is in use until nobody reads it any more, this being closed or not.
+   * Gives a request its input without a copy, if the slice is on a GPU and the request's model
+   * reads it there. The region stays in use until the model has read it, even if this is closed.
    *
-   * @return whether it did; if not, the input is to be {@link #read}
+   * @return whether it did; otherwise the caller uses {@link #read}
    */
   public boolean lend(InferRequest request, String input, long[] shape) {
     checkOpen();
@@ -64,9 +64,9 @@ public final class RegionSlice implements AutoCloseable {
   }
 
   /**
-   * Has a request's output written here by its model, if the slice is on a GPU and the model writes
-   * there; else the output is to be written with {@link #write}. The region stays in use as with
-   * {@link #lend(InferRequest, String, long[])}.
+   * Makes the model write a request's output into the slice, if that is on a GPU and the model can;
+   * else the caller uses {@link #write}. The region stays in use as with {@link #lend(InferRequest,
+   * String, long[])}.
    */
   public void lend(InferRequest request, String output) {
     checkOpen();
@@ -96,7 +96,8 @@ public final class RegionSlice implements AutoCloseable {
   }
 
   /**
-   * Does the same as {@link #write(String, MemorySegment)}, unless the model wrote the output here.
+   * Does the same as {@link #write(String, MemorySegment)}, unless the model wrote the output into
+   * the slice.
    */
   public void write(String output, Tensor tensor) {
     if (!lent) {
@@ -127,7 +128,7 @@ public final class RegionSlice implements AutoCloseable {
     }
   }
 
-  /** Lets go of the region. Closing twice does nothing. */
+  /** Releases the region. Closing twice does nothing. */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {

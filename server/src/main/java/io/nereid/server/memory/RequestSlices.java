@@ -9,12 +9,14 @@ public final class RequestSlices implements AutoCloseable {
   private final SharedMemoryRegions regions;
   private List<RegionSlice> slices = List.of();
 
-  /** For a request that has none so far. */
+  /** Makes an empty collection for a request. */
   public RequestSlices(SharedMemoryRegions regions) {
     this.regions = regions;
   }
 
-  /** Opens a slice as {@link SharedMemoryRegions#slice} does; closing this closes the slice. */
+  /**
+   * Opens a slice as {@link SharedMemoryRegions#slice} does; closing this object closes the slice.
+   */
   public RegionSlice open(String region, long offset, long byteSize) {
     RegionSlice slice = regions.slice(region, offset, byteSize);
     if (slices.isEmpty()) {
@@ -24,7 +26,7 @@ public final class RequestSlices implements AutoCloseable {
     return slice;
   }
 
-  /** Lets go of the regions early; twice does nothing. */
+  /** Releases the regions early; releasing twice does nothing. */
   public void release() {
     slices.forEach(RegionSlice::close);
     slices = List.of();

@@ -23,32 +23,31 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A POSIX shared memory segment, read and written as the file that it is on Linux.
+ * A POSIX shared memory segment, read and written as a file, which it is on Linux.
  *
- * <p>The segment is not mapped: it stays the client's, and a signal ends a server that touches a
- * mapping whose owner made the segment shorter, or for which the system has no memory left. If the
- * server reads the segment as a file, the same is an error of the one request. The price is a
- * system call for each tensor; the bytes are copied once either way, between the segment and the
- * runtime's pool.
+ * <p>The segment is not mapped: the client owns it, and a signal would end a server that touches a
+ * mapping after the owner shortened the segment, or when the system has no memory left. Reading the
+ * file turns that into an error of one request. The price is a system call for each tensor; the
+ * bytes are copied once either way, between the segment and the runtime's pool.
  *
- * <p>The channel is an asynchronous one that works on the caller's thread: the ordinary one is
- * closed, for all who use it, when one of their threads is interrupted.
+ * <p>The channel is an asynchronous one that works on the caller's thread: an interrupt of one
+ * thread would close an ordinary channel for all its users.
  */
 final class SegmentFile implements RegionMemory {
 
   /**
-   * The Python backend's own segments are named so: a client that knew or guessed the rest could
-   * read and write the requests of others.
+   * The prefix of the Python backend's own segments, which clients must not name: they could read
+   * and write others' requests.
    */
   private static final String RESERVED_NAMES = "triton_python_backend_shm_region_";
 
   /** The directory in which the C library keeps shared memory segments. */
   static final Path DIRECTORY = Path.of("/dev/shm");
 
-  /** Largest piece of a segment in one call: a byte buffer has an int for its size. */
+  /** The largest piece of a segment in one call: a byte buffer's size is an int. */
   private static final long PIECE_BYTES = 1L << 30;
 
-  /** Longest name of a file, in bytes. */
+  /** The longest name of a file, in bytes. */
   private static final int MAX_KEY_LENGTH = 255;
 
   private final String key;
@@ -73,9 +72,8 @@ final class SegmentFile implements RegionMemory {
         throw cannotOpen(
             StatusCode.INVALID_ARGUMENT, key, "expected a shared memory segment, got another file");
       }
-      // A file that takes its place meanwhile does no harm: links are refused here too, and all
-      // that can
-      // be opened for writing without being a file has no size, so that no region fits into it.
+      // Replacing the file meanwhile does no harm: links are refused here too, and anything else
+      // that can be opened for writing has size 0, so that no region fits into it.
       return new SegmentFile(
           key,
           AsynchronousFileChannel.open(
@@ -96,7 +94,10 @@ final class SegmentFile implements RegionMemory {
     }
   }
 
-  /** The key names a file right in the directory; the C library drops a slash in front, too. */
+  /**
+   * Returns the path of a key, which names a file in the directory itself; as in the C library, a
+   * leading slash is dropped.
+   */
   private static Path path(String region, String key) {
     String name = key.startsWith("/") ? key.substring(1) : key;
     try {
@@ -129,7 +130,7 @@ final class SegmentFile implements RegionMemory {
         code, "Unable to open shared memory region: '" + key + "': " + reason);
   }
 
-  /** The bytes that it has now; its owner may change that. */
+  /** The present size of the segment, which its owner may change. */
   long byteSize() {
     try {
       return channel.size();
@@ -155,8 +156,8 @@ final class SegmentFile implements RegionMemory {
   /**
    * {@inheritDoc}
    *
-   * <p>The segment must have room: it is never made longer, but for an owner that shortens it
-   * between the two calls here, who gets it back as it was.
+   * <p>The segment must have room, and is not made longer; only if its owner shortens it between
+   * the two calls here, it regains its old size.
    */
   @Override
   public void write(long position, MemorySegment from) {
@@ -174,7 +175,7 @@ final class SegmentFile implements RegionMemory {
     }
   }
 
-  /** The result of what has run already. */
+  /** Returns the result of a call that has run already. */
   private int await(String what, Future<Integer> done) {
     try {
       return done.get();
@@ -202,11 +203,11 @@ final class SegmentFile implements RegionMemory {
     try {
       channel.close();
     } catch (IOException e) {
-      // Nothing is kept back: each write was complete.
+      // Nothing is buffered: each write was complete.
     }
   }
 
-  /** Runs what it is given at once, on the thread that gives it. Never shut down. */
+  /** Runs each task at once, on the submitting thread. Never shut down. */
   private static final class InPlaceExecutor extends AbstractExecutorService {
 
     static final InPlaceExecutor INSTANCE = new InPlaceExecutor();

@@ -11,10 +11,10 @@ import java.util.TreeMap;
 
 /**
  * The memory that clients registered with one server, by name: segments of system shared memory,
- * and what {@link CudaRegions} adds. From any thread.
+ * and regions of {@link CudaRegions}. Any thread may call.
  *
- * <p>Off unless the operator turns it on: a client names any segment that the server's user may
- * open, also one of another program.
+ * <p>Off unless the operator turns it on: a client could name any segment that the server's user
+ * may open, even another program's.
  */
 public final class SharedMemoryRegions implements AutoCloseable {
 
@@ -30,12 +30,12 @@ public final class SharedMemoryRegions implements AutoCloseable {
   @GuardedBy("this")
   private final Map<String, Registered> regions = new TreeMap<>();
 
-  /** A region, and who uses it. */
+  /** A region and the number of its users. */
   static final class Registered {
     private final Region region;
     private final RegionMemory memory;
     private int users;
-    private boolean leaving; // goes with the last of its users, and gets no more
+    private boolean leaving; // unregistered: goes with its last user, and gets no new ones
 
     private Registered(Region region, RegionMemory memory) {
       this.region = region;
@@ -51,7 +51,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** With nothing registered; while it is not enabled that stays so. */
+  /** Makes an empty set of regions; if not enabled, it stays empty. */
   public SharedMemoryRegions(boolean enabled) {
     this.enabled = enabled;
   }
@@ -95,7 +95,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** True if the name can be given; another may come first. */
+  /** Throws if the name is taken; another client may still take it first. */
   synchronized void checkFree(String name) {
     if (regions.containsKey(name)) {
       throw new NereidException(
@@ -103,7 +103,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** Takes the memory over, unless it throws. */
+  /** Adds a region and takes its memory over, unless this throws. */
   synchronized void add(Region region, RegionMemory memory) {
     String name = region.name();
     checkFree(name);
@@ -120,7 +120,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     return status(SystemRegion.class);
   }
 
-  /** One segment's region; nothing while this is not enabled. */
+  /** One segment's region; an empty list while this is not enabled. */
   public List<SystemRegion> status(String name) {
     return enabled ? status(name, SystemRegion.class) : List.of();
   }
@@ -183,7 +183,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     closeAll(gone);
   }
 
-  /** All of them, also when one fails, which is thrown afterwards. */
+  /** Closes all of them, even when one fails; throws its failure afterwards. */
   private static void closeAll(List<Registered> gone) {
     RuntimeException failure = null;
     for (Registered registered : gone) {
@@ -202,7 +202,9 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** Gives what the caller closes, having left the lock; null: nothing yet. */
+  /**
+   * Unregisters a region; returns it if the caller is to close it, outside the lock; null: not yet.
+   */
   @GuardedBy("this")
   private Registered leave(Registered registered) {
     registered.leaving = true;
@@ -232,7 +234,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     return new RegionSlice(this, registered, offset, byteSize);
   }
 
-  /** One more user of what has one, which must not be gone before. */
+  /** Adds a user to a region that has one, which stays meanwhile. */
   synchronized void retain(Registered registered) {
     registered.users++;
   }
@@ -250,7 +252,7 @@ public final class SharedMemoryRegions implements AutoCloseable {
     }
   }
 
-  /** True if the memory is to be closed. */
+  /** Ends a use; true if the memory is to be closed. */
   private synchronized boolean endUse(Registered registered) {
     registered.users--;
     return registered.leaving && leave(registered) != null;

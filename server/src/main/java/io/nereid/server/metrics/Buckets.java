@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * A few ranges with round bounds, which stay the same for all models, made of the hundreds that the
- * core has.
+ * Reduces the core's hundreds of histogram ranges to a few with round bounds, the same for all
+ * models.
  */
 final class Buckets {
 
@@ -67,7 +67,7 @@ final class Buckets {
     write(text, series, durations, totalNs, List.of());
   }
 
-  /** The same with examples, of which each bucket gets the newest. */
+  /** Writes durations with exemplars, of which each bucket gets the newest. */
   void write(
       MetricsText text,
       String series,

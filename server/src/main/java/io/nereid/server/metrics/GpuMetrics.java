@@ -14,7 +14,7 @@ import java.util.function.Function;
  */
 public final class GpuMetrics {
 
-  /** One GPU at one time; energy is what it used since this was made. */
+  /** One GPU at one time; energy is counted from the construction of this object. */
   public record Reading(
       String uuid,
       OptionalDouble utilization,
@@ -33,7 +33,7 @@ public final class GpuMetrics {
   @GuardedBy("this")
   private long readNs;
 
-  /** A GPU, and the energy that it had used when it was first looked at. */
+  /** A GPU, and its energy counter at the first look. */
   private record Source(Nvml.Gpu gpu, OptionalLong startMillijoules) {
 
     Reading read() {
@@ -71,7 +71,7 @@ public final class GpuMetrics {
             nvml.gpus().forEach(gpu -> sources.add(new Source(gpu, gpu.energyMillijoules()))));
   }
 
-  /** Reads them anew when it is time. */
+  /** Returns the figures, read anew if they are too old. */
   public synchronized List<Reading> readings() {
     long nowNs = System.nanoTime();
     if (readings.isEmpty() || nowNs - readNs >= intervalNs) {

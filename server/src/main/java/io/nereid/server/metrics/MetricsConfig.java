@@ -4,7 +4,7 @@ import io.nereid.server.options.RecordCopy;
 import java.util.List;
 
 /**
- * Says in which forms latencies of models are told, as Triton's --metrics-config does.
+ * The forms in which metrics have models' latencies, as in Triton's --metrics-config.
  *
  * @param counters whether their sums are there
  * @param histograms whether Triton's histograms are
@@ -15,7 +15,7 @@ import java.util.List;
 public record MetricsConfig(
     boolean counters, boolean histograms, boolean summaries, List<Double> quantiles) {
 
-  /** Counters and histograms, and Triton's quantiles for who asks for summaries. */
+  /** Counters and histograms, and Triton's quantiles if summaries are asked for. */
   public static final MetricsConfig DEFAULT =
       new MetricsConfig(true, true, false, List.of(0.5, 0.9, 0.95, 0.99, 0.999));
 

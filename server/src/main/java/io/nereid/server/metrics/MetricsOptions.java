@@ -14,14 +14,14 @@ import java.util.Optional;
  *
  * @param address where they are served
  * @param port the port; 0 takes one that is free
- * @param cpuMetrics whether those of the machine's processors and memory are among them
- * @param gpuMetrics whether those of NVIDIA's GPUs are among them, where there are any
- * @param interval how old the processors' utilization may be: over shorter times it says little;
- *     what GPUs tell may be as old
- * @param config in which forms latencies of models are told
+ * @param cpuMetrics whether metrics of the machine's processors and memory are served
+ * @param gpuMetrics whether metrics of NVIDIA's GPUs are served, if there are any
+ * @param interval how old the figures of processors and GPUs may be: over shorter times utilization
+ *     means little
+ * @param config the forms of models' latencies
  * @param connectionCount most connections at once
- * @param tls how connections are encrypted; empty: they are not
- * @param access which scrapers may read: they ask for what the group {@code statistics} has
+ * @param tls the certificates for encryption; empty: none
+ * @param access access of scrapers, which need the group {@code statistics}
  */
 public record MetricsOptions(
     InetAddress address,
@@ -34,7 +34,7 @@ public record MetricsOptions(
     Optional<ServerTlsOptions> tls,
     AccessControl access) {
 
-  /** At a free port of the loopback address; few connections, as scrapers are few. */
+  /** Options for a free port of the loopback address, with few connections, as scrapers are few. */
   public static final MetricsOptions DEFAULT =
       new MetricsOptions(
           InetAddress.getLoopbackAddress(),
@@ -86,12 +86,12 @@ public record MetricsOptions(
     return RecordCopy.with(this, "gpuMetrics", wanted);
   }
 
-  /** Returns a copy with another age of what processors and GPUs tell. */
+  /** Returns a copy with another age of the figures of processors and GPUs. */
   public MetricsOptions withInterval(Duration age) {
     return RecordCopy.with(this, "interval", age);
   }
 
-  /** Returns a copy that tells other forms; see {@link MetricsConfig#summaries}. */
+  /** Returns a copy with other forms; see {@link MetricsConfig#summaries}. */
   public MetricsOptions withConfig(MetricsConfig forms) {
     return RecordCopy.with(this, "config", forms);
   }
@@ -106,7 +106,7 @@ public record MetricsOptions(
     return RecordCopy.with(this, "tls", Optional.of(files));
   }
 
-  /** Returns a copy that lets in other scrapers. */
+  /** Returns a copy with another access control. */
   public MetricsOptions withAccess(AccessControl control) {
     return RecordCopy.with(this, "access", control);
   }

@@ -27,7 +27,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Serves metrics at a port of their own: it answers, however busy the other ports are. */
+/** Serves metrics at their own port, which answers even if the other ports are busy. */
 public final class MetricsServer {
 
   private static final Logger LOGGER = System.getLogger(MetricsServer.class.getName());
@@ -47,7 +47,7 @@ public final class MetricsServer {
   private static final Duration REQUEST_TIME = Duration.ofMinutes(2);
   private static final Duration IDLE_TIME = Duration.ofMinutes(2);
 
-  /** The request that a scraper sends has no body. */
+  /** The most bytes of a request's body; scrapers send none. */
   private static final int MAX_BODY_BYTES = 1024;
 
   private final ServerState state;
@@ -79,7 +79,10 @@ public final class MetricsServer {
             state.health()::listenerEnded);
   }
 
-  /** It takes no part in what requests hold of the heap, so it answers when that is all taken. */
+  /**
+   * Makes the context of the port, with its own heap budget, so that it answers when requests have
+   * used up theirs.
+   */
   private static SeamContext context(ServerState state, MetricsOptions options) {
     return new SeamContext(
         new SeamLimits(
@@ -90,7 +93,7 @@ public final class MetricsServer {
         "");
   }
 
-  /** Lets in who may read statistics; for another path any token will do. */
+  /** Admits clients that may read statistics; for other paths any token will do. */
   private void admit(FilterChain chain, RoutingRequest request, RoutingResponse response) {
     EndpointGroup group = request.path().path().equals(PATH) ? EndpointGroup.STATISTICS : null;
     Optional<Refusal> refusal =
@@ -121,7 +124,7 @@ public final class MetricsServer {
     tell(response, Status.INTERNAL_SERVER_ERROR_500, "internal error: " + failure.getMessage());
   }
 
-  /** Tells a status. Input that follows is not read: scrapers send no bodies. */
+  /** Replies with a status. Further input is not read: scrapers send no bodies. */
   private static void tell(ServerResponse response, Status status, String message) {
     response
         .status(status)
@@ -137,12 +140,12 @@ public final class MetricsServer {
     return server;
   }
 
-  /** The port at which it listens. */
+  /** The port at which this listens. */
   public int port() {
     return listener.port();
   }
 
-  /** Listens no more. */
+  /** Stops listening. */
   public void stop() {
     state.health().stop();
     listener.stop(Duration.ZERO);
@@ -157,7 +160,9 @@ public final class MetricsServer {
     return open ? OPEN_TEXT : TEXT;
   }
 
-  /** True if the request likes OpenMetrics at least as much as the text format; curl does not. */
+  /**
+   * True if the request prefers OpenMetrics, or ranks it equal to the text format; curl does not.
+   */
   private static boolean wantsOpen(ServerRequest request) {
     double open = 0;
     double plain = 0;
@@ -172,7 +177,7 @@ public final class MetricsServer {
     return open > 0 && open >= plain;
   }
 
-  /** The text as it is now. */
+  /** The present metrics as text. */
   private byte[] text(boolean open) {
     MetricsText text = new MetricsText(open);
     ModelMetrics.write(state, options.config(), summaries, text);
@@ -184,7 +189,7 @@ public final class MetricsServer {
     return text.bytes();
   }
 
-  /** The metrics that others than this server tell. */
+  /** The metrics of the machine and process, which do not come from the server. */
   private record Machine(ProcessMetrics process, Optional<GpuMetrics> gpus) {
 
     static Machine of(MetricsOptions options) {
@@ -195,7 +200,7 @@ public final class MetricsServer {
     }
   }
 
-  /** Made when it is first asked for: it takes a while, which a start should not. */
+  /** Made at the first use, because that takes a while and would delay the start. */
   private Machine machine() {
     Machine known = machine;
     if (known == null) {

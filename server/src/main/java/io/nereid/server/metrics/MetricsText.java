@@ -25,7 +25,7 @@ final class MetricsText {
     this.open = open;
   }
 
-  /** A label as it stands between braces. */
+  /** A label in the form between braces. */
   static String label(String name, String value) {
     StringBuilder label = new StringBuilder(name.length() + value.length() + 3);
     label.append(name).append("=\"");
@@ -46,7 +46,7 @@ final class MetricsText {
     return one + "," + other;
   }
 
-  /** The labels of a model and another one in the order of their names, as Triton has them. */
+  /** A model's labels and another one, in the order of their names, as in Triton. */
   static String sorted(String ofModel, String other) {
     int version = ofModel.lastIndexOf("version=\"");
     return version < 0 || other.compareTo("version") > 0
@@ -54,12 +54,15 @@ final class MetricsText {
         : ofModel.substring(0, version) + labels(other, ofModel.substring(version));
   }
 
-  /** Values that only grow; the samples come next. {@code help} is one line without backslashes. */
+  /**
+   * Begins a metric of values that only grow; the samples come next. {@code help} is one line
+   * without backslashes.
+   */
   MetricsText counter(String name, String help) {
     return family(name, "counter", help);
   }
 
-  /** Values that come and go; the samples come next. */
+  /** Begins a metric of values that rise and fall; the samples come next. */
   MetricsText gauge(String name, String help) {
     return family(name, "gauge", help);
   }
@@ -111,10 +114,10 @@ final class MetricsText {
   /**
    * A histogram.
    *
-   * @param bounds upper bounds, ascending; that without a bound is added
-   * @param cumulative of each bound, what is up to and including it
-   * @param count all of it
-   * @param exemplars what {@link #exemplar} made, by bucket; null: it has none
+   * @param bounds upper bounds, ascending; the bucket without a bound is added
+   * @param cumulative for each bound, the count of values up to and including it
+   * @param count the count of all values
+   * @param exemplars results of {@link #exemplar}, by bucket; null: none
    */
   void histogramSample(
       String labels,
@@ -141,7 +144,7 @@ final class MetricsText {
     text.append('\n');
   }
 
-  /** An example of what a bucket has counted, which OpenMetrics alone tells. */
+  /** An example of a bucket's values, which only OpenMetrics shows. */
   static String exemplar(String traceId, double value, long atMs) {
     String time = BigDecimal.valueOf(atMs, 3).toPlainString();
     return " # {" + label("trace_id", traceId) + "} " + number(value) + " " + time;
@@ -168,7 +171,7 @@ final class MetricsText {
         : Double.toString(value);
   }
 
-  /** Families that others have written in the text format, each with its help and its type. */
+  /** Adds families that other code wrote in the text format, each with its help and type. */
   void foreign(String families) {
     String help = "";
     for (String line : (Iterable<String>) families.lines()::iterator) {

@@ -23,7 +23,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
-/** The work of the models. The core counts it; here it is read when somebody asks. */
+/** Writes metrics of the models' work, read from the core's counters at each scrape. */
 final class ModelMetrics {
 
   /** A version of a model, at one moment. */
@@ -58,7 +58,7 @@ final class ModelMetrics {
         try {
           models.add(figures(state, model));
         } catch (NereidException | IllegalStateException e) {
-          // It was unloaded meanwhile, and has no figures any more.
+          // The model was unloaded meanwhile, and has no figures any more.
         }
       }
     }
@@ -87,7 +87,7 @@ final class ModelMetrics {
     graphs(nereid, text);
   }
 
-  /** Writes what became of each version of each model. */
+  /** Writes the state of each version of each model. */
   private static void states(Nereid nereid, MetricsText text) {
     List<Model> models = nereid.models();
     text.gauge("nereid_model_state", "1 for the state that a version of a model is in");
@@ -120,7 +120,7 @@ final class ModelMetrics {
         : MetricsText.labels(MetricsText.label("namespace", model.namespace()), labels);
   }
 
-  /** Samples that some models have and others may not have. */
+  /** Returns samples of the models that have the figures. */
   private <F> Samples<F> samples(Function<Figures, Optional<F>> figures) {
     Map<String, F> found = new LinkedHashMap<>();
     models.forEach(model -> figures.apply(model).ifPresent(some -> found.put(model.labels, some)));
@@ -171,7 +171,7 @@ final class ModelMetrics {
         ModelStatistics::executingCount);
   }
 
-  /** Writes what balancers and autoscalers ask for: one figure for all models. */
+  /** Writes totals over all models, for balancers and autoscalers. */
   private void totals() {
     total("queued", "wait to be executed", ModelStatistics::pendingCount);
     total("running", "are being executed", ModelStatistics::executingCount);
@@ -224,7 +224,7 @@ final class ModelMetrics {
         figures -> us(figures.cacheMiss()));
   }
 
-  /** Writes the figures of sequences, for models that have them; nothing where none has. */
+  /** Writes the figures of sequences, for models that have them; nothing if none has. */
   private void sequences() {
     Samples<SequenceStatistics> sequences = samples(model -> model.statistics.sequences());
     if (sequences.isEmpty()) {
@@ -268,7 +268,7 @@ final class ModelMetrics {
         IsolationStatistics::residentBytes);
   }
 
-  /** Writes what instances wait for, where some had to wait for what executions share. */
+  /** Writes the resources that instances wait for, if any had to wait. */
   private void instances() {
     if (models.stream().allMatch(model -> model.instances.stream().allMatch(i -> i.waits() == 0))) {
       return;
@@ -347,7 +347,7 @@ final class ModelMetrics {
   // ---- CUDA graphs -----------------------------------------------------------------------------
 
   /**
-   * CUDA graphs of the models that the backend {@code tensorrt} executes; nothing where none is.
+   * Writes figures of CUDA graphs of models with the backend {@code tensorrt}; nothing without any.
    */
   private static void graphs(Nereid nereid, MetricsText text) {
     Map<String, GraphStatistics> figures = new LinkedHashMap<>();
@@ -359,7 +359,7 @@ final class ModelMetrics {
               labels(model), TensorRtBackend.graphStatistics(model.name(), model.version()));
         }
       } catch (NereidException | IllegalStateException e) {
-        // It was unloaded meanwhile, and has no figures any more.
+        // The model was unloaded meanwhile, and has no figures any more.
       }
     }
     Samples<GraphStatistics> all = new Samples<>(text, figures);

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Metrics of the JVM, its process and the machine, by the names that are usual. */
+/** Writes metrics of the JVM, its process and the machine, by their usual names. */
 final class ProcessMetrics {
 
   private static final Path STATUS = Path.of("/proc/self/status");

@@ -8,7 +8,7 @@ import java.util.function.ToDoubleFunction;
  * The same figures of several things, such as models: each family has a sample for each of them.
  *
  * @param text where they are written
- * @param figures of each thing, by the labels that say what it is
+ * @param figures the figures by the labels of their thing
  */
 record Samples<F>(MetricsText text, Map<String, F> figures) {
 
@@ -22,7 +22,7 @@ record Samples<F>(MetricsText text, Map<String, F> figures) {
     each(value);
   }
 
-  /** Writes values that come and go. */
+  /** Writes values that rise and fall. */
   void gauge(String name, String help, ToDoubleFunction<F> value) {
     text.gauge(name, help);
     each(value);

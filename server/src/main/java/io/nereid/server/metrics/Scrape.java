@@ -10,8 +10,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The metrics that a server told at one moment, in Prometheus' text format. Lines that are no
- * samples are passed over.
+ * The metrics of a server at one moment, parsed from Prometheus' text format. Lines that are no
+ * samples are ignored.
  */
 public final class Scrape {
 
@@ -21,10 +21,10 @@ public final class Scrape {
       Pattern.compile("([a-zA-Z_][a-zA-Z0-9_]*+)=\"((?:[^\"\\\\]++|\\\\.)*+)\"");
   private static final Pattern ESCAPE = Pattern.compile("\\\\(.)");
 
-  /** One value, and what it belongs to. */
+  /** One value with its labels. */
   record Sample(Map<String, String> labels, double value) {
 
-    /** The value of a label; empty where it has none of that name. */
+    /** The value of a label; empty if there is none of that name. */
     String label(String name) {
       return labels.getOrDefault(name, "");
     }
@@ -69,7 +69,7 @@ public final class Scrape {
           .computeIfAbsent(sample.group(1), name -> new ArrayList<>())
           .add(new Sample(labels, value));
     } catch (NumberFormatException e) {
-      // It is a line of something else.
+      // The line is no sample.
     }
   }
 
@@ -78,7 +78,7 @@ public final class Scrape {
     return samples.getOrDefault(name, List.of());
   }
 
-  /** The sum of the values that have these labels, and others or not; NaN where there is none. */
+  /** The sum of the values that have at least these labels; NaN if there are none. */
   public double sum(String name, Map<String, String> labels) {
     return samples(name).stream()
         .filter(sample -> sample.labels.entrySet().containsAll(labels.entrySet()))
@@ -87,7 +87,7 @@ public final class Scrape {
         .orElse(Double.NaN);
   }
 
-  /** The values that have these labels, by what they have as another one. */
+  /** The values that have these labels, keyed by another label's value. */
   public Map<String, Double> by(String label, String name, Map<String, String> labels) {
     Map<String, Double> values = new TreeMap<>();
     samples(name).stream()
@@ -97,8 +97,8 @@ public final class Scrape {
   }
 
   /**
-   * A quantile of what a histogram with these labels got since an earlier moment, taken to be
-   * spread evenly within a bucket. NaN: it got nothing; the last bound: it is above that.
+   * A quantile of the values that a histogram with these labels got since an earlier moment,
+   * assuming even spread within a bucket. NaN: no values; the last bound: the quantile is above it.
    */
   public double quantileSince(
       Scrape earlier, String histogram, Map<String, String> labels, double quantile) {
@@ -136,7 +136,7 @@ public final class Scrape {
         try {
           buckets.merge(Double.valueOf(bound), sample.value(), Double::sum);
         } catch (NumberFormatException e) {
-          // It is no bound.
+          // The label is no bound.
         }
       }
     }

@@ -19,8 +19,8 @@ import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Metrics of what the server answers and holds: answers and failed loads, memory of requests,
- * cached responses, connections, and entries of logs and traces that were lost.
+ * Writes the server's own metrics: answers and failed loads, memory of requests, cached responses,
+ * connections, and lost entries of logs and traces.
  */
 final class ServerMetrics {
 
@@ -87,7 +87,7 @@ final class ServerMetrics {
         .sample("", figures.writtenBytes());
   }
 
-  /** Writes the verdicts on shadows; nothing where there are none. */
+  /** Writes the verdicts on shadows; nothing if there are none. */
   private static void shadows(ServerState state, MetricsText text) {
     Map<String, Shadow.Verdict> verdicts = new LinkedHashMap<>();
     for (Model model : state.nereid().models()) {
@@ -167,7 +167,7 @@ final class ServerMetrics {
         ModelStore.Status::faultCount);
   }
 
-  /** Writes the answers of a protocol: all of them, also those that no model has seen. */
+  /** Writes the counts of a protocol's answers, including those that no model was involved in. */
   private static void answers(
       String prefix, String protocol, AnswerCounts counts, MetricsText text) {
     Map<String, AnswerCounts.Count> byLabels = new TreeMap<>();
@@ -208,7 +208,7 @@ final class ServerMetrics {
         .sample("", pool.failures() + state.refusedTensors().sum());
   }
 
-  /** Writes what executions share; nothing where they share nothing. */
+  /** Writes the resources that executions share; nothing if they share none. */
   private static void resources(List<ResourceStatistics> resources, MetricsText text) {
     if (resources.isEmpty()) {
       return;
@@ -221,7 +221,7 @@ final class ServerMetrics {
     resources.forEach(resource -> text.sample(labels(resource), resource.waiting()));
   }
 
-  /** The labels of a resource; one for all devices has no device. */
+  /** The labels of a resource; a resource for all devices has no device. */
   static String labels(ResourceStatistics resource) {
     String name = MetricsText.label("resource", resource.name());
     return resource.device().isEmpty()

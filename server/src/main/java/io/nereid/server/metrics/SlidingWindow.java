@@ -5,8 +5,8 @@ import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The growth in the last minute of a histogram that only grows, as far as it was looked at: before
- * that is known, since its begin. Not for several threads at once.
+ * The growth of a growing histogram in the last minute; in the first minute, since its begin. For
+ * one thread at a time.
  */
 public final class SlidingWindow {
 
@@ -17,13 +17,13 @@ public final class SlidingWindow {
 
   private record Look(long takenNs, Histogram seen) {}
 
-  /** The first is the newest that the window has left behind, or the only one there is. */
+  /** The first look is the newest one older than the window, or the only one. */
   private final ArrayDeque<Look> looks = new ArrayDeque<>();
 
-  /** Takes what the histogram holds by now; what it got in the window. */
+  /** Takes the histogram's present state; returns its growth within the window. */
   public Histogram look(Histogram now, long nowNs) {
     if (!looks.isEmpty() && now.since(looks.getLast().seen) == now) {
-      looks.clear(); // it was begun anew
+      looks.clear(); // the histogram was begun anew
     }
     Look left = null;
     while (!looks.isEmpty() && nowNs - looks.getFirst().takenNs >= LENGTH_NS) {

@@ -12,8 +12,8 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * Triton's summaries: quantiles of latencies over the last minute. They are made of the core's
- * histograms when somebody asks, so a value is up to 1/16 above what was measured.
+ * Triton's summaries: quantiles of latencies over the last minute. They are computed from the
+ * core's histograms at each scrape, so a value is up to 1/16 too high.
  */
 final class SummaryMetrics {
 
@@ -50,7 +50,7 @@ final class SummaryMetrics {
         f -> f.computeOutput());
     all.cache("hit", f -> f.stages().orElseThrow().cacheHit(), f -> f.cacheHit());
     all.cache("miss", f -> f.stages().orElseThrow().cacheMiss(), f -> f.cacheMiss());
-    windows.keySet().retainAll(seen); // others are of models that have gone
+    windows.keySet().retainAll(seen); // the others belong to models that have gone
   }
 
   /** One answer to a scraper. */

@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Everything that went wrong in a server since its start, by the words for it: what its metrics
- * count, of this process or of another one.
+ * Counts of everything that went wrong in a server since its start, from the metrics of this
+ * process or of another one.
  *
  * @param counts by words such as {@code HTTP 400}
  */
@@ -41,13 +41,13 @@ public record Troubles(Map<String, Long> counts) {
               .ifPresent(sequences -> troubles.add(IDLE_SEQUENCES, sequences.idleEnded()));
         }
       } catch (NereidException | IllegalStateException e) {
-        // It was unloaded meanwhile, and has no figures any more.
+        // The model was unloaded meanwhile, and has no figures any more.
       }
     }
     return troubles;
   }
 
-  /** The troubles of the server that told these metrics. */
+  /** The troubles of the server with these metrics. */
   public static Troubles of(Scrape metrics) {
     Troubles troubles = new Troubles(new TreeMap<>());
     troubles.add(
@@ -84,7 +84,7 @@ public record Troubles(Map<String, Long> counts) {
     return status.startsWith("4") || status.startsWith("5");
   }
 
-  /** A server that is not ready tells each probe so, and its state says it, too. */
+  /** True for a health endpoint, whose refusals of probes do not count as troubles. */
   private static boolean isHealth(String place) {
     return place.startsWith("/v2/health/") || place.startsWith("grpc.health.");
   }
@@ -125,7 +125,7 @@ public record Troubles(Map<String, Long> counts) {
     return troubles;
   }
 
-  /** True if it is a request that was answered so, and nothing that happened beside requests. */
+  /** True if the words mean the answer to a request, not an event beside requests. */
   public static boolean isAnswer(String words) {
     return (words.startsWith(HTTP) || words.startsWith(GRPC)) && !words.contains(CONNECTION);
   }
@@ -138,7 +138,7 @@ public record Troubles(Map<String, Long> counts) {
         .sum();
   }
 
-  /** All of them in a line, the most frequent first: {@code 31 × HTTP 400, 2 × HTTP 404}. */
+  /** All troubles in a line, the most frequent first: {@code 31 × HTTP 400, 2 × HTTP 404}. */
   public String line() {
     return counts.entrySet().stream()
         .sorted(

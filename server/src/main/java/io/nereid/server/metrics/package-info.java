@@ -1,2 +1,2 @@
-/** Figures for Prometheus, at a port of their own. */
+/** Metrics for Prometheus, served at their own port. */
 package io.nereid.server.metrics;

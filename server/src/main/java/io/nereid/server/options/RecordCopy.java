@@ -4,16 +4,16 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.RecordComponent;
 
 /**
- * Copies a record of options with one component changed, by reflection. So no option has to be
- * named once more to be copied, and none can be forgotten. The first copy of a record's class takes
- * 5 ms: cheap enough for who sets up a server, too slow for requests and for what every start does.
+ * Copies a record of options with one component changed, by reflection. Thus no component has to be
+ * listed for copying, and none can be forgotten. The first copy of a record class takes 5 ms: cheap
+ * enough for setting up a server, too slow for requests and for every start.
  */
 public final class RecordCopy {
 
   private RecordCopy() {}
 
   /**
-   * The same record with another value of one component. The record's constructor checks it.
+   * Returns a copy with another value of one component, which the record's constructor checks.
    *
    * @param component the component's name
    */
@@ -33,7 +33,7 @@ public final class RecordCopy {
         throw new IllegalArgumentException(
             "expected a component of " + record.getClass().getName() + ", got " + component);
       }
-      @SuppressWarnings("unchecked") // a record's class makes nothing else
+      @SuppressWarnings("unchecked") // a record's constructor makes nothing else
       R copy = (R) record.getClass().getDeclaredConstructor(types).newInstance(values);
       return copy;
     } catch (InvocationTargetException e) {

@@ -5,18 +5,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Counts the answers of one protocol, and how long they took: every answer, whether a model saw its
- * request or not. From any thread.
+ * Counts the answers of one protocol, and how long they took: every answer, with or without a
+ * model. Any thread may call.
  */
 public final class AnswerCounts {
 
   /**
-   * The answers that are counted together. Clients must not make up its parts: each one is kept
-   * until the server ends.
+   * The kind of answers that are counted together. Clients must not be able to invent its parts,
+   * since each kind is kept until the server ends.
    *
-   * @param method as the protocol calls it
-   * @param route the pattern that the path matches; empty for gRPC, whose method says it
-   * @param status the code as the protocol writes it
+   * @param method the protocol's name of the method
+   * @param route the pattern that the path matches; empty for gRPC, whose method has it
+   * @param status the code in the protocol's form
    */
   public record Kind(String method, String route, String status) {}
 
@@ -25,7 +25,7 @@ public final class AnswerCounts {
     private final LongAdder answers = new LongAdder();
     private final LongAdder tookNs = new LongAdder();
 
-    /** Counts an answer that came so long after its request began. */
+    /** Counts an answer, with the time since its request began. */
     public void add(long ns) {
       answers.increment();
       tookNs.add(ns);
@@ -36,7 +36,7 @@ public final class AnswerCounts {
       return answers.sum();
     }
 
-    /** The time that they took in all. */
+    /** The time of all answers together. */
     public long tookNs() {
       return tookNs.sum();
     }
@@ -44,12 +44,12 @@ public final class AnswerCounts {
 
   private final ConcurrentHashMap<Kind, Count> counts = new ConcurrentHashMap<>();
 
-  /** The count of a kind, for those who add to it. */
+  /** The counter of a kind, for adding to it. */
   public Count of(Kind kind) {
     return counts.computeIfAbsent(kind, key -> new Count());
   }
 
-  /** All counts, of which others may be adding to. */
+  /** All counters, to which other threads may be adding. */
   public Map<Kind, Count> all() {
     return counts;
   }

@@ -3,19 +3,19 @@ package io.nereid.server.shared;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Bytes that somebody sends, taken one after the other by one thread. */
+/** Bytes from a sender, read by one thread. */
 public interface ByteSource {
 
-  /** Some of the next bytes, at least one; -1 at the end. */
+  /** Reads some of the next bytes, at least one; -1 at the end. */
   int read(byte[] to, int offset, int count) throws IOException;
 
-  /** Takes heap memory that is held until the request is done with; fails when there is none. */
+  /** Takes heap memory until the request ends; throws if none is left. */
   default void takeHeap(long bytes) {}
 
   /** The bytes as a stream, which has nothing to close. */
   default InputStream asStream() {
     return new InputStream() {
-      /** Something may follow: whoever asks finds out by reading. */
+      /** Returns 1, since only reading shows whether bytes follow. */
       @Override
       public int available() {
         return 1;

@@ -17,9 +17,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * The classification extension: what a request gets in place of an output of scores. For each row
- * of the batch the classes with the best scores, best first, of equal scores the lower index first.
- * Each is a string {@code SCORE:INDEX}, with {@code :LABEL} where the model has one for the index.
+ * The classification extension: replaces an output of scores by the best classes. Each row of the
+ * batch has the classes with the best scores, best first, of equal scores the lower index first.
+ * Each is a string {@code SCORE:INDEX}, with {@code :LABEL} if the model has a label for the index.
  */
 public final class Classification {
 
@@ -39,9 +39,9 @@ public final class Classification {
   }
 
   /**
-   * For an output of a model.
+   * Makes the classification of a model's output.
    *
-   * @param count how many classes are wanted; there are never more than scores
+   * @param count the number of wanted classes; at most the number of scores
    */
   public static Classification of(ModelSpec model, String output, long count) {
     if (count <= 0) {
@@ -120,8 +120,8 @@ public final class Classification {
   }
 
   /**
-   * The best of many scored classes: a heap of fixed size, whose root is the worst of those that
-   * are kept. Classes are offered by ascending index.
+   * The best of many scored classes: a heap of fixed size, whose root is the worst class kept.
+   * Classes are offered by ascending index.
    */
   private static final class BestClasses {
 
@@ -134,7 +134,7 @@ public final class Classification {
       indexes = new int[capacity];
     }
 
-    /** Takes a class, unless enough others have the same key or a higher one. */
+    /** Keeps a class, unless enough others have the same or a higher key. */
     void offer(long key, int index) {
       if (size < keys.length) {
         int at = size++;
@@ -151,7 +151,7 @@ public final class Classification {
       }
     }
 
-    /** Removes the worst class and gives its index; there is one. */
+    /** Removes the worst class and returns its index; the heap must not be empty. */
     int removeWorst() {
       int worst = indexes[0];
       swap(0, --size);
@@ -172,7 +172,7 @@ public final class Classification {
       }
     }
 
-    /** True if one class is worse than another: of equal keys the higher index is. */
+    /** True if one class is worse than another: of equal keys, the higher index is worse. */
     private boolean isWorse(int one, int other) {
       return keys[one] < keys[other] || (keys[one] == keys[other] && indexes[one] > indexes[other]);
     }
@@ -187,7 +187,7 @@ public final class Classification {
     }
   }
 
-  /** Reads the elements of a tensor as scores: as numbers to be compared, and as text. */
+  /** Reads the elements of a tensor as scores: as comparable numbers, and as text. */
   private static final class ScoreReader {
 
     private static final ValueLayout.OfShort SHORT =
@@ -210,7 +210,7 @@ public final class Classification {
     private final DataType type;
     private final MemorySegment data;
 
-    /** For a type that {@link #isScore}. */
+    /** Makes a reader for a type for which {@link #isScore}. */
     ScoreReader(DataType type, MemorySegment data) {
       this.type = type;
       this.data = data;
@@ -234,7 +234,7 @@ public final class Classification {
       };
     }
 
-    /** NaN is below everything; both zeros are the same. */
+    /** Orders NaN below everything; both zeros are equal. */
     private static long key(double value) {
       if (Double.isNaN(value)) {
         return Long.MIN_VALUE;
@@ -261,9 +261,10 @@ public final class Classification {
       } else if (Double.isInfinite(value)) {
         text = "inf";
       } else if (Math.abs(value) <= LARGEST_ZERO) {
-        text = "0.000000"; // the exact value of the smallest numbers has a thousand digits
+        // shortcut: the exact value of the smallest numbers has a thousand digits
+        text = "0.000000";
       } else {
-        // The exact value, rounded once.
+        // Rounds the exact value once.
         text =
             new BigDecimal(Math.abs(value))
                 .setScale(DECIMALS, RoundingMode.HALF_EVEN)

@@ -18,7 +18,7 @@ public final class ClientAddress {
       return NONE;
     }
     String host = inet.getAddress().getHostAddress();
-    // Brackets, as in a URL: what follows the last colon is the port.
+    // Brackets, as in a URL, so that the last colon precedes the port.
     return (host.indexOf(':') < 0 ? host : "[" + host + "]") + ":" + inet.getPort();
   }
 
@@ -27,7 +27,7 @@ public final class ClientAddress {
     try {
       return text(connection.getRemoteAddress());
     } catch (IOException e) {
-      return NONE; // it was closed
+      return NONE; // the connection was closed
     }
   }
 }

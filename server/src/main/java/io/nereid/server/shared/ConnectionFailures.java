@@ -3,24 +3,27 @@ package io.nereid.server.shared;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Counts the connections to one port that failed before a request of theirs could be answered, by
- * the reason. From any thread.
+ * Counts, by reason, the connections to one port that failed before a request could be answered.
+ * Any thread may call.
  */
 public final class ConnectionFailures {
 
-  /** The reasons, as metrics call them in small letters. */
+  /** The reasons; metrics name them in lower case. */
   public enum Reason {
-    /** There were as many connections as there may be. */
+    /** The limit of connections was reached. */
     LIMIT,
     /** There was no heap for another connection. */
     MEMORY,
-    /** The process had no descriptor to accept it with. */
+    /** The process had no descriptor left to accept the connection. */
     ACCEPT,
-    /** The client and the server did not agree on encryption, or the client left meanwhile. */
+    /**
+     * The client and the server did not agree on encryption, or the client left during the
+     * handshake.
+     */
     TLS,
     /** A handshake or the head of a request did not come in time. */
     TIMEOUT,
-    /** The client speaks something else than the port does. */
+    /** The client does not speak the port's protocol. */
     PROTOCOL
   }
 
@@ -33,7 +36,7 @@ public final class ConnectionFailures {
     counts.incrementAndGet(reason.ordinal());
   }
 
-  /** The number of connections that failed so. */
+  /** The number of connections that failed for this reason. */
   public long count(Reason reason) {
     return counts.get(reason.ordinal());
   }

@@ -1,6 +1,9 @@
 package io.nereid.server.shared;
 
-/** The connections beyond a limit that are told that they are too many; more are only closed. */
+/**
+ * The number of connections beyond a limit that get a refusal as reply; further ones are only
+ * closed.
+ */
 public final class ConnectionRefusals {
 
   private static final int LEAST = 8;
@@ -8,7 +11,7 @@ public final class ConnectionRefusals {
 
   private ConnectionRefusals() {}
 
-  /** For a frontend with that many connections. */
+  /** The number for a frontend with that many connections. */
   public static int of(int connections) {
     return Math.clamp(connections / 16, LEAST, MOST);
   }

@@ -5,11 +5,11 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * The utilization of the machine's processors, from 0 to 1. There is one measurement for the
- * process, because the JVM measures between two calls, whoever makes them. From any thread.
+ * The utilization of the machine's processors, from 0 to 1. The process shares one measurement,
+ * because the JVM measures from one call to the next, of any caller. Any thread may call.
  *
- * @param machine by all processes
- * @param process by this one
+ * @param machine used by all processes
+ * @param process used by this one
  */
 public record CpuLoad(double machine, double process) {
 
@@ -26,7 +26,7 @@ public record CpuLoad(double machine, double process) {
   public static synchronized CpuLoad measured(long agoNs) {
     long nowNs = System.nanoTime();
     if (last == null || nowNs - lastNs >= agoNs) {
-      // Negative where it is not known.
+      // The values are negative if unknown.
       last =
           new CpuLoad(
               Math.clamp(SYSTEM.getCpuLoad(), 0, 1), Math.clamp(SYSTEM.getProcessCpuLoad(), 0, 1));

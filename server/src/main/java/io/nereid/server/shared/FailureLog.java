@@ -4,8 +4,8 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
 /**
- * Tells of something that failed and is tried again after a pause: once in ten seconds, however
- * often it fails. Used by one thread at a time.
+ * Logs failures of an action that is retried after a pause: at most once in ten seconds. Used by
+ * one thread at a time.
  */
 public final class FailureLog {
 

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
-/** The frontends of one server that listen, by their protocols. From any thread. */
+/** The listening frontends of one server, by protocol. Any thread may call. */
 public final class Frontends {
 
   /**
@@ -25,7 +25,7 @@ public final class Frontends {
   private final Map<String, ConnectionFailures> failures = new ConcurrentSkipListMap<>();
   private volatile OptionalInt metricsPort = OptionalInt.empty();
 
-  /** Metrics are served at this port. */
+  /** Notes the port at which metrics are served. */
   public void metricsAt(int port) {
     metricsPort = OptionalInt.of(port);
   }
@@ -36,16 +36,16 @@ public final class Frontends {
   }
 
   /**
-   * A frontend listens.
+   * Adds a frontend that listens.
    *
-   * @param protocol as metrics call it
-   * @param connections how many it has open
+   * @param protocol the protocol's name in metrics
+   * @param connections counts its open connections
    */
   public void add(String protocol, Place place, LongSupplier connections) {
     known.put(protocol, new Frontend(place, connections));
   }
 
-  /** The connections of a port that failed, by the name that metrics give it. */
+  /** The failed connections of a port, by its name in metrics. */
   public ConnectionFailures failures(String protocol) {
     return failures.computeIfAbsent(protocol, name -> new ConnectionFailures());
   }

@@ -5,8 +5,8 @@ import java.io.InputStream;
 import java.util.zip.GZIPInputStream;
 
 /**
- * The content of gzip's members, of which there may be any number. Nothing is read before the first
- * byte is wanted, so that a header that is wrong is told to who reads. For one thread.
+ * Decompresses gzip with any number of members. Nothing is read before the first byte is asked for,
+ * so that a wrong header fails the reader. For one thread.
  */
 public final class GzipInput extends InputStream {
 
@@ -41,12 +41,12 @@ public final class GzipInput extends InputStream {
 
   /**
    * The JDK's stream calls itself at the end of each member to read the next one, as deep as there
-   * are members without content. Here that call comes back at once, and a loop takes its place.
+   * are members without content. This class makes that call return at once and uses a loop.
    */
   private static final class Members extends GZIPInputStream {
 
     private boolean reading;
-    private boolean ended; // a member, and another one follows
+    private boolean ended; // a member has ended, and another one follows
 
     Members(InputStream compressed) throws IOException {
       super(compressed, PIECE_BYTES);

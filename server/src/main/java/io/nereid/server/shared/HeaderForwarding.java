@@ -8,24 +8,27 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Makes header fields of inference requests parameters that their backends see: those in whose
- * names a regular expression is found, in any case. From any thread.
+ * Turns header fields of inference requests into parameters for backends: those in whose names a
+ * regular expression is found, in any case. Any thread may call.
  *
- * <p>The operator writes the expression and clients choose the names, so finding it is bounded: a
- * name for which it takes long is one that does not match.
+ * <p>The operator writes the expression and clients choose the names, so the search is bounded: a
+ * name for which it takes long does not match.
  */
 public final class HeaderForwarding {
 
   /** A field whose name matched, as it was sent. */
   public record Field(String name, String value) {}
 
-  /** Names are far shorter; each character may cost a frame of the stack. */
+  /**
+   * The longest name that can match; real names are far shorter, and each character may cost a
+   * stack frame.
+   */
   private static final int MOST_CHARS = 256;
 
-  /** The number of times that characters of one name may be looked at. */
+  /** The most reads of one name's characters. */
   private static final int MOST_STEPS = 20_000;
 
-  /** Parameters that mean something to the server: Triton's. */
+  /** Triton's parameters, which have a meaning for the server. */
   private static final Set<String> RESERVED =
       Set.of(
           "sequence_id",
@@ -41,9 +44,9 @@ public final class HeaderForwarding {
   private final Pattern pattern;
 
   /**
-   * With an expression, which {@code (?-i)} in front makes heed the case.
+   * Takes an expression; {@code (?-i)} in front makes it case-sensitive.
    *
-   * @throws java.util.regex.PatternSyntaxException when it is none
+   * @throws java.util.regex.PatternSyntaxException the text is no expression
    */
   public HeaderForwarding(String expression) {
     pattern = Pattern.compile("(?i)" + expression);
@@ -61,7 +64,7 @@ public final class HeaderForwarding {
     }
   }
 
-  /** Gives a request its parameters; the last one of a name holds, also over the request's own. */
+  /** Gives a request its parameters; the last one of a name wins, even over the request's own. */
   public static void apply(List<Field> fields, InferRequest request) {
     for (Field field : fields) {
       if (RESERVED.contains(field.name) || field.name.startsWith(RESERVED_PREFIX)) {
@@ -73,7 +76,7 @@ public final class HeaderForwarding {
     }
   }
 
-  /** A name that counts how often it is looked at. */
+  /** A name that counts the reads of its characters. */
   private static final class Steps implements CharSequence {
     private final String name;
     private int left = MOST_STEPS;
@@ -110,7 +113,8 @@ public final class HeaderForwarding {
     private static final long serialVersionUID = 1;
 
     TooManySteps() {
-      super(null, null, false, false); // it tells nobody anything
+      // no message and no stack trace, since only the match catches it
+      super(null, null, false, false);
     }
   }
 }

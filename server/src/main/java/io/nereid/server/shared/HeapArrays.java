@@ -4,8 +4,8 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * The heap that long byte arrays really take. The collector G1 gives one that is longer than half a
- * region whole regions of its own, so that one byte too many costs up to as much again.
+ * Computes the heap that long byte arrays really take. The collector G1 gives an array longer than
+ * half a region whole regions, so that one byte too many costs up to a region.
  */
 public final class HeapArrays {
 
@@ -14,12 +14,12 @@ public final class HeapArrays {
 
   private static final int MOST_BYTES = Integer.MAX_VALUE - 2 * HEADER_BYTES;
 
-  /** Below this no region is too small. */
+  /** Arrays below this length fit half a region of any size. */
   private static final int SHORT_BYTES = 256 << 10;
 
   private HeapArrays() {}
 
-  /** Looked up when the first long array is made. */
+  /** The size of G1's regions, looked up at the first long array. */
   private static final class Region {
     static final long BYTES = bytes();
 

@@ -3,10 +3,10 @@ package io.nereid.server.shared;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Heap memory that all connections and requests may hold together. A connection counts with what it
- * holds while it is open, a request with what grows with its body or its reply: long strings,
- * elements of BYTES tensors, data in front of its description, JSON that is to be sent. Called by
- * all threads.
+ * Heap memory that all connections and requests may hold together. A connection counts with the
+ * heap that it holds while open, a request with the parts that grow with its body or reply: long
+ * strings, elements of BYTES tensors, data in front of its description, JSON that is to be sent.
+ * Called by all threads.
  */
 public final class HeapBudget {
 
@@ -16,25 +16,25 @@ public final class HeapBudget {
   private final AtomicLong requests = new AtomicLong();
   private final AtomicLong connections = new AtomicLong();
 
-  /** One of that many bytes for requests, and a quarter more with connections. */
+  /** Makes a budget of that many bytes for requests, and a quarter more with connections. */
   public HeapBudget(long requestBytes) {
     this.requestBytes = requestBytes;
   }
 
   /**
-   * The one of this process, whose servers share its heap. Requests may hold half of that, and with
-   * connections five eighths of it: the rest is for the garbage of requests, and everything else.
+   * The budget of this process, which its servers share. Requests may hold half of the heap, and
+   * together with connections five eighths: the rest is for garbage of requests, and all else.
    */
   public static HeapBudget ofThisProcess() {
     return PROCESS;
   }
 
-  /** All that requests may hold. */
+  /** The most that requests may hold. */
   public long requestBytes() {
     return requestBytes;
   }
 
-  /** All that connections may hold, when requests hold little. */
+  /** The most that connections may hold, when requests hold little. */
   public long connectionBytes() {
     return requestBytes / 4 * 3;
   }
@@ -49,7 +49,7 @@ public final class HeapBudget {
     return connections.get();
   }
 
-  /** Takes some for a request; false: there is not as much. */
+  /** Takes bytes for a request; false: too few are left. */
   public boolean take(long more) {
     if (requests.addAndGet(more) <= requestBytes && fits()) {
       return true;
@@ -63,7 +63,7 @@ public final class HeapBudget {
     requests.addAndGet(-part);
   }
 
-  /** Takes some for a connection; false: there is not as much. */
+  /** Takes bytes for a connection; false: too few are left. */
   public boolean takeForConnection(long more) {
     if (connections.addAndGet(more) <= connectionBytes() && fits()) {
       return true;

@@ -6,7 +6,7 @@ package io.nereid.server.shared;
  */
 public final class HeapShare {
 
-  /** There is not enough heap memory for a request. Its message is meant for the client. */
+  /** There is not enough heap memory for a request. The message is for the client. */
   public static final class Exhausted extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -18,7 +18,7 @@ public final class HeapShare {
       this.passing = passing;
     }
 
-    /** True if there may be enough later; false: the request alone needs more than there is. */
+    /** True if there may be enough later; false: the request alone exceeds the budget. */
     public boolean isPassing() {
       return passing;
     }
@@ -32,7 +32,7 @@ public final class HeapShare {
     this.budget = budget;
   }
 
-  /** Takes more; fails when there is not as much. */
+  /** Takes more; throws if too little is left. */
   public void take(long more) {
     if (!budget.take(more)) {
       throw refusal(held + more);
@@ -57,13 +57,13 @@ public final class HeapShare {
         true);
   }
 
-  /** A part is free again. */
+  /** Gives back a part. */
   public void giveBack(long part) {
     budget.giveBack(part);
     held -= part;
   }
 
-  /** The request is done with. */
+  /** Gives back everything at the end of the request. */
   public void giveBack() {
     if (held > 0) {
       giveBack(held);

@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.ServiceLoader;
 
-/** The endpoints that the class path adds to those of the protocol. From any thread. */
+/** The endpoints that the class path adds to those of the protocol. Any thread may call. */
 public final class JsonEndpoints {
 
   private static final Map<String, JsonEndpoint> BY_PATH = find();
@@ -34,12 +34,12 @@ public final class JsonEndpoints {
     return Collections.unmodifiableMap(found);
   }
 
-  /** All of them. */
+  /** All endpoints. */
   public static Collection<JsonEndpoint> all() {
     return BY_PATH.values();
   }
 
-  /** The one at a path; null: there is none. */
+  /** The endpoint at a path; null: none. */
   public static JsonEndpoint at(String path) {
     return BY_PATH.get(path);
   }

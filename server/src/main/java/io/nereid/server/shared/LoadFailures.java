@@ -13,11 +13,13 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class LoadFailures implements LifecycleListener {
 
-  /** Models that are counted by their names; clients may ask for loads of names that they make. */
+  /**
+   * The most models that are counted by name, since clients can ask for loads of invented names.
+   */
   private static final int MOST_MODELS = 10_000;
 
   /**
-   * The failures that are counted together.
+   * The kind of failures that are counted together.
    *
    * @param reason the code of the failure
    */
@@ -35,7 +37,7 @@ public final class LoadFailures implements LifecycleListener {
     }
   }
 
-  /** All counts, of which others may be adding to. */
+  /** All counters, to which other threads may be adding. */
   public Map<Kind, LongAdder> counts() {
     return counts;
   }

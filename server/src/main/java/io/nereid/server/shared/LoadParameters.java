@@ -7,10 +7,10 @@ import io.nereid.types.StatusCode;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** The parameters of a request to load a model, in whatever form they came. */
+/** The parameters of a request to load a model, from any protocol. */
 public final class LoadParameters {
 
-  /** The parameter that is the model's configuration. */
+  /** The name of the parameter with the model's configuration. */
   public static final String CONFIG = "config";
 
   private static final String FILE_PREFIX = "file:";
@@ -18,7 +18,7 @@ public final class LoadParameters {
   private final Map<String, byte[]> files = new LinkedHashMap<>();
   private String config;
 
-  /** True if a parameter of this name is a file of the model; others have to be known. */
+  /** True if a parameter of this name is a file of the model; other names must be known. */
   public static boolean isFile(String name) {
     if (name.startsWith(FILE_PREFIX)) {
       return true;
@@ -29,17 +29,17 @@ public final class LoadParameters {
     throw invalid("unrecognized load parameter '" + name + "': expected 'config' or 'file:PATH'");
   }
 
-  /** The configuration, in JSON. */
+  /** Sets the configuration, in JSON. */
   public void config(String json) {
     config = json;
   }
 
-  /** A file; {@code name} is that of the parameter. */
+  /** Adds a file; {@code name} is the parameter's. */
   public void file(String name, byte[] contents) {
     files.put(name.substring(FILE_PREFIX.length()), contents);
   }
 
-  /** Loads a model with them; returns when it takes requests. */
+  /** Loads a model with these parameters; returns when it takes requests. */
   public void load(Repository repository, String model) {
     if (config != null) {
       repository.load(model, new ModelOverride(config, files));
@@ -53,7 +53,7 @@ public final class LoadParameters {
     }
   }
 
-  /** True if a request to unload a model may have a parameter of this name. */
+  /** Throws unless a request to unload a model may have a parameter of this name. */
   public static void checkUnload(String name) {
     if (!name.equals("unload_dependents")) {
       throw invalid("unrecognized unload parameter '" + name + "': expected 'unload_dependents'");

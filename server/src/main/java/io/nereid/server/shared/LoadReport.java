@@ -13,12 +13,12 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The load of a server, for clients that choose between several: an ORCA load report, which clients
- * ask for in a header field and get in one. From any thread.
+ * Reports a server's load to clients that choose between servers: an ORCA load report, requested
+ * and sent in header fields. Any thread may call.
  */
 public final class LoadReport {
 
-  /** However many ask, models are looked at ten times a second. */
+  /** The age until which figures of models are reused, however many clients ask. */
   private static final long FRESH_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
   private static final OperatingSystemMXBean SYSTEM =
@@ -40,7 +40,7 @@ public final class LoadReport {
     cpuAgeNs = cpuAge.toNanos();
   }
 
-  /** The report in a format, {@code text} or {@code json}; null for any other. */
+  /** Returns the report in a format, {@code text} or {@code json}; null for any other. */
   public String in(String format) {
     return switch (format.toLowerCase(Locale.ROOT)) {
       case "text" -> fresh().text;
@@ -74,7 +74,7 @@ public final class LoadReport {
           executing += figures.executingCount();
         }
       } catch (NereidException | IllegalStateException e) {
-        // It was unloaded meanwhile.
+        // The model was unloaded meanwhile.
       }
     }
     PoolStatistics pool = nereid.poolStatistics();

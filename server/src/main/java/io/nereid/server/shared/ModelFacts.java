@@ -10,7 +10,7 @@ import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Facts that are told of models, in any form. */
+/** The facts about models that all protocols answer: platform, versions, shapes, statistics. */
 public final class ModelFacts {
 
   private ModelFacts() {}
@@ -25,7 +25,7 @@ public final class ModelFacts {
     return spec.ensemble().isPresent() ? "ensemble" : spec.backendName();
   }
 
-  /** The versions that take requests, ascending; only the one that was asked for, unless 0 was. */
+  /** The versions that take requests, ascending; only the requested one, unless that is 0. */
   public static List<String> versions(Nereid nereid, Model model, long asked) {
     if (asked != 0) {
       return List.of(Long.toString(asked));
@@ -37,7 +37,7 @@ public final class ModelFacts {
         .toList();
   }
 
-  /** A tensor's shape as requests have it: with the batch dimension, where there is one. */
+  /** A tensor's shape in requests: with the batch dimension, if there is one. */
   public static List<Long> shape(ModelSpec model, TensorSpec tensor) {
     if (model.maxBatchSize() == 0) {
       return tensor.dims();
@@ -48,12 +48,12 @@ public final class ModelFacts {
     return shape;
   }
 
-  /** All models that take requests, whose statistics are told. */
+  /** All models that take requests and so have statistics. */
   public static List<Model> withStatistics(Nereid nereid) {
     return nereid.models().stream().filter(model -> model.state() == ModelState.READY).toList();
   }
 
-  /** One model of them, all its versions with version 0. */
+  /** The versions of one such model; version 0 means all. */
   public static List<Model> withStatistics(Nereid nereid, String name, long version) {
     List<Model> models =
         withStatistics(nereid).stream()

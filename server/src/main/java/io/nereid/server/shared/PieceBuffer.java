@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Bytes of a reply that is still being made, in pieces, so that long ones are never copied to make
- * room. The first piece is kept for the connection's next reply. It has room in front for a head,
- * which is written last, when the length is known. Used by the connection's thread only.
+ * Collects the bytes of a reply, in pieces, so that growth never copies. The first piece is kept
+ * for the connection's next reply, and has room in front for a head, which is written last, when
+ * the length is known. Used by the connection's thread only.
  */
 public class PieceBuffer extends OutputStream {
 
   /** Enough for the heads of this server. */
   public static final int HEAD_ROOM = 1024;
 
-  /** Largest piece of a segment in one buffer, whose size is an int. */
+  /** The largest piece of a segment in one buffer, whose size is an int. */
   private static final long SEGMENT_PIECE_BYTES = 1L << 30;
 
   private static final int FIRST_BYTES = 8 << 10;
@@ -28,7 +28,7 @@ public class PieceBuffer extends OutputStream {
   private final byte[] first = new byte[FIRST_BYTES];
   private final List<ByteBuffer> full = new ArrayList<>();
 
-  /** The next bytes go here, from {@link #end} on. */
+  /** The piece for the next bytes, from {@link #end} on. */
   protected byte[] piece = first;
 
   private int start = HEAD_ROOM;
@@ -39,17 +39,19 @@ public class PieceBuffer extends OutputStream {
   private long fullBytes;
   private long takenBytes; // from heap
 
-  /** One that may become as long as there is memory. */
+  /** Makes a buffer without a limit. */
   public PieceBuffer() {
     this(null);
   }
 
-  /** One whose pieces behind the first are taken from a share, until {@link #clear}. */
+  /**
+   * Makes a buffer whose pieces after the first count in a share of the heap, until {@link #clear}.
+   */
   public PieceBuffer(HeapShare heap) {
     this.heap = heap;
   }
 
-  /** The share that pieces behind the first are taken from; null: there is no limit. */
+  /** The share in which pieces after the first count; null: there is no limit. */
   public HeapShare heap() {
     return heap;
   }
@@ -67,12 +69,12 @@ public class PieceBuffer extends OutputStream {
     end = HEAD_ROOM;
   }
 
-  /** Bytes behind the head's room. */
+  /** The number of bytes behind the head's room. */
   public long size() {
     return fullBytes + end - start;
   }
 
-  /** Bytes of what follows a reply's buffer. */
+  /** The size of the binary data behind a reply's buffer. */
   public static long byteSize(List<MemorySegment> binary) {
     long bytes = 0;
     for (int i = 0; i < binary.size(); i++) {
@@ -81,15 +83,15 @@ public class PieceBuffer extends OutputStream {
     return bytes;
   }
 
-  /** True if this many bytes fit behind what is there, in one piece with all of it. */
+  /** True if this many bytes fit into the first piece with all others. */
   private boolean hasRoom(long bytes) {
     return full.isEmpty() && bytes <= piece.length - end;
   }
 
   /**
-   * Puts a head in front and binary data behind, and gives everything as it is to be sent: data
-   * that fits in is copied, else it is sent from where it lies. The head is {@code length} bytes of
-   * {@code head} from {@code from} on.
+   * Puts a head in front and binary data behind, and returns the buffers to send: data that fits in
+   * is copied, else it is sent without a copy. The head is {@code length} bytes of {@code head}
+   * from {@code from} on.
    */
   public List<ByteBuffer> seal(byte[] head, int from, int length, List<MemorySegment> binary) {
     if (!hasRoom(byteSize(binary))) {
@@ -126,7 +128,7 @@ public class PieceBuffer extends OutputStream {
     return all;
   }
 
-  /** Writes what is there, as it is. */
+  /** Writes the content to a stream. */
   public void writeTo(OutputStream to) throws IOException {
     for (ByteBuffer buffer : full) {
       to.write(buffer.array(), buffer.position(), buffer.remaining());
@@ -134,7 +136,7 @@ public class PieceBuffer extends OutputStream {
     to.write(piece, start, end - start);
   }
 
-  /** Takes heap memory that is held until the next reply begins; fails when there is none. */
+  /** Takes heap memory that is held until the next reply begins; throws if there is none. */
   public void takeHeap(long bytes) {
     if (heap != null) {
       heap.take(bytes);
@@ -142,7 +144,7 @@ public class PieceBuffer extends OutputStream {
     }
   }
 
-  /** Makes sure of room in one piece for a few bytes. */
+  /** Ensures room in one piece for a few bytes. */
   protected final void reserve(int bytes) {
     if (piece.length - end < bytes) {
       full.add(ByteBuffer.wrap(piece, start, end - start));
@@ -174,7 +176,7 @@ public class PieceBuffer extends OutputStream {
     }
   }
 
-  /** Bytes of a segment, for which {@link #hasRoom}. */
+  /** Writes the bytes of a segment, for which {@link #hasRoom}. */
   private void write(MemorySegment segment) {
     int count = (int) segment.byteSize();
     MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, 0, piece, end, count);

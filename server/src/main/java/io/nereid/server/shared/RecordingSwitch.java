@@ -9,8 +9,8 @@ import io.nereid.types.StatusCode;
 import java.util.Optional;
 
 /**
- * Begins and ends the recording of requests while the server runs, to the directory that it was
- * started with: clients choose none. Any thread may call; the server closes it.
+ * Begins and ends the recording of requests while the server runs, to the directory set at the
+ * start, which clients cannot choose. Any thread may call; the server closes it.
  */
 public final class RecordingSwitch implements AutoCloseable {
 
@@ -23,15 +23,15 @@ public final class RecordingSwitch implements AutoCloseable {
   private Recorder recorder; // null: nothing is recorded
 
   @GuardedBy("this")
-  private Recorder.Statistics before = NOTHING; // of the recorders that have ended
+  private Recorder.Statistics before = NOTHING; // figures of the recorders that have ended
 
-  /** Records nothing yet, and never where there are no options. */
+  /** Makes a switch that is off, for good if there are no options. */
   RecordingSwitch(Nereid nereid, Optional<RecordingOptions> options) {
     this.nereid = nereid;
     this.options = options;
   }
 
-  /** The settings that requests are recorded with; empty: they cannot be. */
+  /** The settings of recordings; empty: recording is not possible. */
   public Optional<RecordingOptions> options() {
     return options;
   }
@@ -41,7 +41,7 @@ public final class RecordingSwitch implements AutoCloseable {
     return recorder != null;
   }
 
-  /** Records from now on, or goes on with it. */
+  /** Records from now on; does nothing while recording. */
   public synchronized void start() {
     RecordingOptions how =
         options.orElseThrow(() ->
@@ -54,7 +54,7 @@ public final class RecordingSwitch implements AutoCloseable {
     }
   }
 
-  /** Records nothing more; returns when everything is written. */
+  /** Stops recording; returns when everything is written. */
   public synchronized void stop() {
     if (recorder != null) {
       recorder.close();

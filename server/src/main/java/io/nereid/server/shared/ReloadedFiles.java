@@ -16,27 +16,27 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
 /**
- * A value that is made of files, and made anew when one of them changed. A caller that asks for the
- * value has the files looked at, if nobody did for a while, and waits for that a moment. A platform
- * thread looks at the files and ends after that: a file may be on a network that hangs, and the
- * callers may be the loops of connections, which many requests share. Files that can no longer be
- * read, or not in time, or make no sense, leave the value as it was, and the log says so once.
+ * A value that is made from files, and made anew when one of them changed. If the last check is
+ * some time ago, a caller of {@link #current} starts one and waits for it a moment. A platform
+ * thread checks the files and then ends: a file may be on a network that hangs, and callers may be
+ * event loops, which many requests share. Files that are unreadable, late or invalid leave the
+ * value unchanged, and the log says so once.
  *
- * @param <T> what is made of them
+ * @param <T> the type of the value
  */
 public final class ReloadedFiles<T> {
 
   /**
    * Makes the value.
    *
-   * @param <T> what is made
+   * @param <T> the type of the value
    */
   public interface Loader<T> {
     /** Reads the files anew. */
     T load() throws IOException;
   }
 
-  /** The properties that tell one file from another. */
+  /** The properties by which a changed file is noticed. */
   private record Stamp(FileTime modified, long size, Object key) {}
 
   private static final Logger LOGGER = System.getLogger(ReloadedFiles.class.getName());
@@ -44,7 +44,7 @@ public final class ReloadedFiles<T> {
   /** The least time between two looks at the files. */
   private static final long CHECK_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** A caller waits so long for the files; they are read on all the same. */
+  /** The time that a caller waits for the files; reading goes on afterwards. */
   private static final long PATIENCE_MS = 500;
 
   private final String what;
@@ -53,7 +53,8 @@ public final class ReloadedFiles<T> {
   private final LongSupplier clockNs;
   private final AtomicBoolean checking = new AtomicBoolean();
 
-  // The thread that is checking uses these: files that the value is made of, and files that failed.
+  // The stamps of the files of the value, and of files that failed; only the checking thread uses
+  // them.
   private List<Stamp> stamps;
   private List<Stamp> failed = List.of();
 
@@ -61,7 +62,7 @@ public final class ReloadedFiles<T> {
   private volatile T value;
 
   /**
-   * Loads the value for the first time, and fails when that fails.
+   * Loads the value for the first time; throws if that fails.
    *
    * @param what names the value in the log
    */
@@ -69,7 +70,7 @@ public final class ReloadedFiles<T> {
     this(what, files, loader, System::nanoTime);
   }
 
-  /** Reads the time from a clock of the caller's. */
+  /** Does the same with a clock of the caller's. */
   ReloadedFiles(String what, List<Path> files, Loader<T> loader, LongSupplier clockNs)
       throws IOException {
     this.clockNs = clockNs;
@@ -97,7 +98,7 @@ public final class ReloadedFiles<T> {
       try {
         Thread.ofPlatform().name("nrd-files").daemon().start(looking);
         awaitCheck(checked);
-      } catch (OutOfMemoryError e) { // no thread can be had now
+      } catch (OutOfMemoryError e) { // no memory for a thread now
         endCheck();
       }
     }
@@ -124,7 +125,8 @@ public final class ReloadedFiles<T> {
   }
 
   private void check() {
-    List<Stamp> now = stamps(); // before loading: a change after it is seen the next time
+    // taken before loading, so that a later change is seen at the next check
+    List<Stamp> now = stamps();
     if (now.equals(stamps)) {
       return;
     }
@@ -133,7 +135,7 @@ public final class ReloadedFiles<T> {
       stamps = now;
       LOGGER.log(Level.INFO, "{0}: loaded anew", what);
     } catch (IOException | RuntimeException e) {
-      // They are read again at the next look: a call may have failed that will not the next time.
+      // The files are read again at the next check, as the failure may have been temporary.
       if (!now.equals(failed)) {
         failed = now;
         LOGGER.log(

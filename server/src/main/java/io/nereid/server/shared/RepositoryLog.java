@@ -4,24 +4,24 @@ import io.nereid.Model;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 
-/** Says in the log for whom models were loaded and unloaded. Any thread may. */
+/** Logs which clients had models loaded and unloaded. Any thread may call. */
 public final class RepositoryLog {
 
   private static final Logger LOGGER = System.getLogger("io.nereid.load");
 
   private RepositoryLog() {}
 
-  /** A load that worked, or had nothing to do. */
+  /** Logs a load that worked, or had nothing to do. */
   public static void loaded(String model, String client) {
     LOGGER.log(Level.INFO, "model '" + model + "' was loaded for " + client);
   }
 
-  /** The same of unloading. */
+  /** Logs an unload. */
   public static void unloaded(String model, String client) {
     LOGGER.log(Level.INFO, "model '" + model + "' was unloaded for " + client);
   }
 
-  /** A version to which requests go that name none. */
+  /** Logs a version to which requests that name no version go from now on. */
   public static void promoted(Model model, String client) {
     LOGGER.log(
         Level.INFO,

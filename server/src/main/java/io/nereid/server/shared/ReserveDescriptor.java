@@ -4,31 +4,31 @@ import java.io.FileInputStream;
 import java.io.IOException;
 
 /**
- * A file descriptor that is kept for when there is no other one: whoever listens lets go of it,
- * takes a waiting client's connection instead and closes that, so that the client hears at once
- * that it came in vain. Used by one thread.
+ * A file descriptor in reserve for when no other is left: the listening thread releases it, accepts
+ * a waiting client's connection with it and closes that, so that the client is refused at once.
+ * Used by one thread.
  */
 public final class ReserveDescriptor implements AutoCloseable {
 
-  private FileInputStream file; // null: it is let go of, or there was none to be had
+  private FileInputStream file; // null: released, or no descriptor was left
 
-  /** Has it, if there is one to be had. */
+  /** Opens the descriptor, if one is left. */
   public ReserveDescriptor() {
     hold();
   }
 
-  /** Takes it, unless it is held, or there is none now. */
+  /** Opens the descriptor again, unless it is open or none is left. */
   public void hold() {
     if (file == null) {
       try {
         file = new FileInputStream("/dev/null");
       } catch (IOException e) {
-        // Somebody was faster: next time.
+        // No descriptor is left: the next call tries again.
       }
     }
   }
 
-  /** Lets go of it, for a connection. */
+  /** Releases the descriptor, for a connection. */
   public void release() {
     FileInputStream held = file;
     file = null;
@@ -36,7 +36,7 @@ public final class ReserveDescriptor implements AutoCloseable {
       try {
         held.close();
       } catch (IOException e) {
-        // It is free all the same.
+        // The descriptor is free nevertheless.
       }
     }
   }

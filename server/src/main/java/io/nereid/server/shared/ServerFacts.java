@@ -3,13 +3,13 @@ package io.nereid.server.shared;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Facts that the server tells about itself, in any form. */
+/** The facts about the server that all protocols answer. */
 public final class ServerFacts {
 
-  /** Its name, unless the operator gave it another. */
+  /** The server's name, unless the operator gave it another. */
   public static final String DEFAULT_NAME = "nereid";
 
-  /** Extensions that it always has, by the protocol's names. */
+  /** The extensions that are always there, by the protocol's names. */
   private static final List<String> EXTENSIONS =
       List.of(
           "binary_tensor_data",
@@ -25,7 +25,7 @@ public final class ServerFacts {
 
   private ServerFacts() {}
 
-  /** Its extensions of the protocol: those that it always has, and those that were turned on. */
+  /** The server's extensions of the protocol: those always there, and those that were turned on. */
   public static List<String> extensions(ServerState state) {
     List<String> all = new ArrayList<>(EXTENSIONS);
     if (state.sharedMemory().isEnabled()) {
@@ -42,7 +42,7 @@ public final class ServerFacts {
 
   /** Its version. */
   public static String version() {
-    // Absent where the classes do not come from the jar, as in an IDE.
+    // Absent if the classes do not come from the jar, as in an IDE.
     String version = ServerFacts.class.getPackage().getImplementationVersion();
     return version == null ? "dev" : version;
   }

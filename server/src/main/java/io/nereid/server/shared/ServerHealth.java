@@ -8,7 +8,7 @@ import io.nereid.types.StatusCode;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The health of the server: whether it takes requests, and which models do. */
+/** The health of the server: whether the server and its models take requests. */
 public final class ServerHealth {
 
   private final Nereid nereid;
@@ -20,10 +20,9 @@ public final class ServerHealth {
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
   /**
-   * For one server.
+   * Makes the health of one server.
    *
-   * @param strict whether a model none of whose versions could be loaded, or is loaded yet, makes
-   *     the server not ready
+   * @param strict whether a model without any loaded version makes the server not ready
    * @param loading whether the models of its start are still to be loaded
    */
   ServerHealth(Nereid nereid, boolean strict, boolean loading) {
@@ -32,7 +31,7 @@ public final class ServerHealth {
     this.loading = loading;
   }
 
-  /** The models of the start are there: from now on requests are taken. */
+  /** Called when the models of the start are loaded: from now on requests are taken. */
   public void loaded() {
     loading = false;
     listeners.forEach(Runnable::run);
@@ -44,7 +43,7 @@ public final class ServerHealth {
   }
 
   /**
-   * Ends a request about models while it is not known which there are.
+   * Refuses a request about models while these are not known yet.
    *
    * @throws NereidException with {@code UNAVAILABLE} until {@link #loaded}
    */
@@ -56,15 +55,15 @@ public final class ServerHealth {
   }
 
   /**
-   * From now on it is not ready, and new requests are refused, but for those of models with
-   * sequences: sequences that have started may go on until {@link #stop}.
+   * Makes the server not ready and refuses new requests, except to models with sequences: sequences
+   * that have started may go on until {@link #stop}.
    */
   public void finish() {
     finishing = true;
     listeners.forEach(Runnable::run);
   }
 
-  /** From now on it is not ready, and new requests are refused. */
+  /** Makes the server not ready and refuses all new requests. */
   public void stop() {
     finishing = true;
     stopping = true;
@@ -72,8 +71,8 @@ public final class ServerHealth {
   }
 
   /**
-   * Runs after {@link #loaded}, {@link #finish}, {@link #stop} and {@link #listenerEnded}, on the
-   * thread that called them. Changes of models are told by {@link
+   * Adds a listener, which runs after {@link #loaded}, {@link #finish}, {@link #stop} and {@link
+   * #listenerEnded}, on the thread that called them. Changes of models are told by {@link
    * io.nereid.model.LifecycleListener}.
    */
   public void addListener(Runnable listener) {
@@ -100,7 +99,9 @@ public final class ServerHealth {
     return stopping || (finishing && !model.hasSequences());
   }
 
-  /** A frontend listens no more although nobody stopped it: the process has to begin anew. */
+  /**
+   * Called when a frontend stops listening without {@link #stop}: the process must be restarted.
+   */
   public void listenerEnded() {
     if (!finishing) {
       live = false;
@@ -108,17 +109,17 @@ public final class ServerHealth {
     }
   }
 
-  /** True if all that was begun still runs; what does not will not by itself. */
+  /** True if all frontends still run; one that ended does not come back by itself. */
   public boolean isLive() {
     return live;
   }
 
-  /** True if requests are taken, and the models are well as far as that was asked for. */
+  /** True if requests are taken and, if strict, all models are well. */
   public boolean isReady() {
     return live && !loading && !finishing && (!strict || modelsAreWell());
   }
 
-  /** A version that was not loaded takes nothing away while another one of its model serves. */
+  /** True if every version is well, or another version of its model serves. */
   private boolean modelsAreWell() {
     List<Model> models = nereid.models();
     return models.stream()
@@ -132,7 +133,10 @@ public final class ServerHealth {
                             && other.namespace().equals(model.namespace())));
   }
 
-  /** A model that was unloaded is not missing, and neither is one that needs it. */
+  /**
+   * True unless a version failed or is still loading; an unloaded one, and an ensemble that lacks
+   * it, count as well.
+   */
   private static boolean isWell(Model model) {
     return switch (model.state()) {
       case READY, DRAINING, UNLOADED, INCOMPLETE -> true;
@@ -140,7 +144,7 @@ public final class ServerHealth {
     };
   }
 
-  /** True if a version of a model takes requests; of the whole model with version 0. */
+  /** True if a version of a model takes requests; version 0: any version. */
   public boolean isReady(String model, long version) {
     return !loading
         && !finishing
@@ -152,8 +156,8 @@ public final class ServerHealth {
   }
 
   /**
-   * True if there is such a version, or any version with version 0, though it may take no requests.
-   * A model that was unloaded is not there.
+   * True if the version exists (version 0: any), even if it takes no requests. An unloaded model
+   * does not exist.
    */
   public boolean isKnown(String model, long version) {
     return nereid.models().stream()

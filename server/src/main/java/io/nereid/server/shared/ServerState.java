@@ -50,12 +50,12 @@ public final class ServerState {
     health = new ServerHealth(nereid, builder.strictReadiness, builder.loading);
   }
 
-  /** For a runtime; it stays the caller's to close. */
+  /** A builder for a runtime, which the caller closes. */
   public static Builder builder(Nereid nereid) {
     return new Builder(nereid);
   }
 
-  /** The name that the server tells clients. */
+  /** The server's name for clients. */
   public String name() {
     return name;
   }
@@ -65,7 +65,7 @@ public final class ServerState {
     return nereid;
   }
 
-  /** True if requests are taken. */
+  /** The health of the server and its models. */
   public ServerHealth health() {
     return health;
   }
@@ -75,7 +75,7 @@ public final class ServerState {
     return sharedMemory;
   }
 
-  /** The part of it that is on GPUs. */
+  /** The regions of shared memory that are on GPUs. */
   public CudaRegions cudaMemory() {
     return cudaMemory;
   }
@@ -95,12 +95,12 @@ public final class ServerState {
     return shadows;
   }
 
-  /** The report of its load, where clients are told. */
+  /** The report of the server's load; empty: clients get none. */
   public Optional<LoadReport> load() {
     return load;
   }
 
-  /** The log, as far as it is the server's. */
+  /** The log; empty: it does not belong to the server. */
   public Optional<LogSettings> log() {
     return log;
   }
@@ -135,7 +135,7 @@ public final class ServerState {
     return heap;
   }
 
-  /** Counts tensors that were refused because others are being sent. */
+  /** Counts tensors that were refused because too many others are arriving. */
   public LongAdder refusedTensors() {
     return refusedTensors;
   }
@@ -163,7 +163,7 @@ public final class ServerState {
       this.nereid = nereid;
     }
 
-    /** The name that the server tells clients. */
+    /** The server's name for clients. */
     public Builder name(String told) {
       name = told;
       return this;
@@ -181,7 +181,7 @@ public final class ServerState {
       return this;
     }
 
-    /** The tracing of requests: none by default; it stays the caller's to close. */
+    /** The tracing of requests: none by default; the caller closes it. */
     public Builder tracing(Tracing traces) {
       tracing = traces;
       return this;
@@ -193,19 +193,19 @@ public final class ServerState {
       return this;
     }
 
-    /** The way in which shadows are compared; those of the default options by default. */
+    /** The way in which shadows are compared; by default with the default options. */
     public Builder shadow(ShadowOptions how) {
       shadow = how;
       return this;
     }
 
-    /** The report of the server's load; by default clients are not told. */
+    /** The report of the server's load; by default clients get none. */
     public Builder load(Optional<LoadReport> report) {
       load = report;
       return this;
     }
 
-    /** The log, which clients may then change the settings of. */
+    /** The log, whose settings clients may then change. */
     public Builder log(Optional<LogSettings> settings) {
       log = settings;
       return this;
@@ -217,7 +217,7 @@ public final class ServerState {
       return this;
     }
 
-    /** The models are still to be loaded; {@link ServerHealth#loaded} says when they are. */
+    /** Says that models are still to be loaded, until {@link ServerHealth#loaded}. */
     public Builder loading() {
       loading = true;
       return this;

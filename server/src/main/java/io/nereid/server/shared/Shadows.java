@@ -14,8 +14,8 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Compares the shadows among a server's models with their primaries, from when each is loaded until
- * it is unloaded or promoted. Hears of models on the threads that load them; any thread may ask,
- * and the server closes it.
+ * it is unloaded or promoted. Threads that load models call its listener; any thread may ask, and
+ * the server closes it.
  */
 public final class Shadows implements LifecycleListener, AutoCloseable {
 
@@ -38,7 +38,7 @@ public final class Shadows implements LifecycleListener, AutoCloseable {
           .filter(model -> model.name().equals(event.model()))
           .filter(model -> model.version() == event.version())
           .forEach(model -> {
-            end(model); // the verdict is on the load that was there before
+            end(model); // the old verdict was on the previous load
             if (ready && model.shadowOf().isPresent()) {
               running.put(model, Shadow.start(nereid, model, options));
             }
@@ -46,7 +46,7 @@ public final class Shadows implements LifecycleListener, AutoCloseable {
     }
   }
 
-  /** Ends a comparison without waiting for it, since a model's load or end would wait as well. */
+  /** Ends a comparison without waiting, which would delay a model's load or unload. */
   private void end(Model model) {
     Shadow shadow = running.remove(model);
     if (shadow != null) {

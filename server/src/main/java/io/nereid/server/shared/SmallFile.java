@@ -8,19 +8,19 @@ import java.nio.charset.Charset;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Files that settings name, such as tokens and certificates, as texts. */
+/** Reads small files that settings name, such as tokens and certificates, as text. */
 public final class SmallFile {
 
-  /** More than any of them needs, and little beside the heap. */
+  /** The largest file: more than any needs, and little of the heap. */
   static final int MAX_BYTES = 16 << 20;
 
   private SmallFile() {}
 
   /**
-   * Reads a whole file. Only a regular one: to open a named pipe waits for whoever writes there,
-   * and a device may have no end.
+   * Reads a whole file. Only regular files are read: opening a named pipe would wait for a writer,
+   * and a device may be endless.
    *
-   * @throws CharacterCodingException when it is not in {@code charset}
+   * @throws CharacterCodingException the content is not in {@code charset}
    */
   public static String read(Path file, Charset charset) throws IOException {
     if (Files.exists(file) && !Files.isRegularFile(file)) {

@@ -7,17 +7,18 @@ import java.util.Objects;
 import java.util.Optional;
 
 /**
- * Names the PEM files that the connections of a frontend are encrypted with.
+ * The PEM files for encrypting a frontend's connections.
  *
- * @param certificate the server's certificate, and behind it those that lead to a root
- * @param key the private key of the first of them, not encrypted
- * @param clientCa certificates that those of clients must lead to; empty: clients need none
- * @param clientCertificate whether clients need one, where {@code clientCa} is given
+ * @param certificate the server's certificate, followed by its chain
+ * @param key the certificate's private key, not encrypted
+ * @param clientCa the authorities that must have issued clients' certificates; empty: clients need
+ *     none
+ * @param clientCertificate whether clients need a certificate, if {@code clientCa} is given
  */
 public record ServerTlsOptions(
     Path certificate, Path key, Optional<Path> clientCa, ClientCertificate clientCertificate) {
 
-  /** The need of a client for a certificate. */
+  /** Says whether clients need a certificate. */
   public enum ClientCertificate {
     /** A client without one is refused. */
     REQUIRED,
@@ -38,7 +39,7 @@ public record ServerTlsOptions(
     return new ServerTlsOptions(certificate, key, Optional.empty(), ClientCertificate.OPTIONAL);
   }
 
-  /** Returns options for clients whose certificates lead to an authority in {@code clientCa}. */
+  /** Returns options for clients with certificates from an authority in {@code clientCa}. */
   public static ServerTlsOptions of(
       Path certificate, Path key, Path clientCa, ClientCertificate clientCertificate) {
     return new ServerTlsOptions(certificate, key, Optional.of(clientCa), clientCertificate);

@@ -20,18 +20,18 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Holds what a set of PEM files said at one time, ready for connections.
+ * The keys and certificates of a set of PEM files at one time, ready for connections.
  *
  * @param keyManager gives the certificate chain and its key
  * @param trustManager tells which clients are trusted; empty where clients need no certificate
- * @param context makes connections of both; sessions are not resumed in that of another identity
+ * @param context makes connections with both; sessions are not resumed across identities
  */
 record TlsIdentity(
     X509ExtendedKeyManager keyManager,
     Optional<X509ExtendedTrustManager> trustManager,
     SSLContext context) {
 
-  /** Makes aliases that no other identity has: they are all that a handshake remembers of one. */
+  /** Makes unique aliases, by which a handshake finds the identity it began with. */
   private static final AtomicLong LOADS = new AtomicLong();
 
   static TlsIdentity load(ServerTlsOptions options) throws IOException {
@@ -66,7 +66,7 @@ record TlsIdentity(
     return PemFile.of(file, SmallFile.read(file, StandardCharsets.ISO_8859_1));
   }
 
-  /** True if what one of them signs is what the other verifies. */
+  /** True if the public key verifies the private key's signature. */
   private static boolean belongTogether(PrivateKey key, PublicKey publicKey)
       throws GeneralSecurityException {
     String algorithm =
@@ -74,7 +74,7 @@ record TlsIdentity(
           case "RSA" -> "SHA256withRSA";
           case "EC" -> "SHA256withECDSA";
           case "EdDSA" -> "EdDSA";
-          default -> null; // the first handshake will tell
+          default -> null; // unknown algorithm: the first handshake will tell
         };
     if (algorithm == null) {
       return true;

@@ -19,13 +19,12 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Encrypts the connections of a frontend. When a connection is made, the files are looked at: a
- * connection that is made after they changed gets what they hold then, and older ones go on as they
- * are. Threads of all connections call it.
+ * Encrypts the connections of a frontend. Each new connection checks the files for changes and uses
+ * their present content; older connections go on unchanged. Threads of all connections call it.
  */
 public final class TlsSettings {
 
-  /** The versions that are spoken. */
+  /** The versions of TLS that are offered. */
   public static final List<String> PROTOCOLS = List.of("TLSv1.3", "TLSv1.2");
 
   private final ServerTlsOptions options;
@@ -36,7 +35,7 @@ public final class TlsSettings {
     this.identity = identity;
   }
 
-  /** Reads the files; fails when they cannot be used. */
+  /** Reads the files; throws if they cannot be used. */
   public static TlsSettings open(ServerTlsOptions options) {
     try {
       return new TlsSettings(
@@ -50,12 +49,12 @@ public final class TlsSettings {
     }
   }
 
-  /** The options that it was made of. */
+  /** The options that this was made from. */
   public ServerTlsOptions options() {
     return options;
   }
 
-  /** The context of the next connection; to be asked for anew for each. */
+  /** The context for the next connection; each connection asks anew. */
   public SSLContext context() {
     return identity.current().context();
   }
@@ -83,14 +82,14 @@ public final class TlsSettings {
   }
 
   /**
-   * Gives the newest certificate and key to whoever keeps it: for libraries that make a context of
-   * their own once.
+   * A key manager that always uses the newest certificate and key, for libraries that make their
+   * context once.
    */
   public X509ExtendedKeyManager keyManager() {
     return new CurrentKeyManager(() -> identity.current().keyManager());
   }
 
-  /** Trusts whom the newest files trust; empty where clients need no certificate. */
+  /** A trust manager that always uses the newest files; empty if clients need no certificate. */
   public Optional<X509ExtendedTrustManager> trustManager() {
     return options
         .clientCa()
@@ -99,9 +98,9 @@ public final class TlsSettings {
   }
 
   /**
-   * Passes every question on to the key manager of the moment. A handshake asks several times,
-   * first for an alias and then for the key of that alias. So the manager before is kept as well: a
-   * handshake that began with it finds its key by its own alias.
+   * Delegates to the current key manager. A handshake first asks for an alias and then for the
+   * alias's key, so the previous manager is kept, too: a handshake that began with it finds its key
+   * by its unique alias.
    */
   private static final class CurrentKeyManager extends X509ExtendedKeyManager {
 
@@ -174,7 +173,7 @@ public final class TlsSettings {
     }
   }
 
-  /** Passes every question on to the trust manager of the moment. */
+  /** Delegates to the current trust manager. */
   private static final class CurrentTrustManager extends X509ExtendedTrustManager {
 
     private final Supplier<X509ExtendedTrustManager> current;

@@ -1,4 +1,5 @@
 /**
- * Certificates and keys from PEM files, which may change while a server runs. For all frontends.
+ * Certificates and keys from PEM files, which may change while a server runs. All frontends use
+ * this package.
  */
 package io.nereid.server.tls;

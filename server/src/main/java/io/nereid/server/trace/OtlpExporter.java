@@ -15,17 +15,17 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Sends traces to a collector by OTLP over HTTP, one batch at a time. It uses HttpURLConnection
- * because that works on the thread that calls it: the trace thread stays the only one.
+ * because that works on the calling thread, so that the trace thread stays the only one.
  */
 final class OtlpExporter implements TraceQueue.Sink {
 
   private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
   private static final long FIRST_PAUSE_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** A batch that the collector does not take by then is lost, so that newer ones have a chance. */
+  /** The attempts after which a batch is dropped, so that newer ones are sent. */
   private static final int MOST_ATTEMPTS = 5;
 
-  /** Most bytes of an answer that are read; what it says is of no use here. */
+  /** The most bytes of an answer that are read; its content is not used. */
   private static final int MOST_ANSWER_BYTES = 64 << 10;
 
   private final URI url;
@@ -37,7 +37,7 @@ final class OtlpExporter implements TraceQueue.Sink {
   OtlpExporter(OtlpOptions options, Map<String, String> environment, TraceExemplars exemplars) {
     url = options.url();
     fields = fields(environment);
-    // Absent where the classes do not come from the jar, as in an IDE.
+    // Absent if the classes do not come from the jar, as in an IDE.
     String known = OtlpExporter.class.getPackage().getImplementationVersion();
     String version = known == null ? "dev" : known;
     encoder =
@@ -79,7 +79,7 @@ final class OtlpExporter implements TraceQueue.Sink {
     }
   }
 
-  /** Ends early when the server stops: then there is one more attempt. */
+  /** Pauses; ends early when the server stops, after which one more attempt is made. */
   private void pause(long pauseNs) {
     long startNs = System.nanoTime();
     for (long leftNs = pauseNs;
@@ -99,7 +99,7 @@ final class OtlpExporter implements TraceQueue.Sink {
     connection.setDoOutput(true);
     connection.setFixedLengthStreamingMode(body.length);
     connection.setRequestProperty("Content-Type", "application/x-protobuf");
-    connection.setRequestProperty("Connection", "close"); // most batches are seconds apart
+    connection.setRequestProperty("Connection", "close"); // batches are usually seconds apart
     fields.forEach(connection::setRequestProperty);
     connection.getOutputStream().write(body);
     int status = connection.getResponseCode();
@@ -112,15 +112,15 @@ final class OtlpExporter implements TraceQueue.Sink {
     return status;
   }
 
-  /** The time of one wait of a request: while the server stops, the rest of its time. */
+  /** The timeout of a request; while the server stops, the rest of the exit time. */
   private int timeoutMs() {
     long leftNs = ending ? Math.min(TIMEOUT_NS, deadlineNs - System.nanoTime()) : TIMEOUT_NS;
     return (int) Math.max(1, Duration.ofNanos(leftNs).toMillis());
   }
 
-  // ---- What the environment says, by OpenTelemetry's names -------------------------------------
+  // ---- The environment, by OpenTelemetry's names ----------------------------------------------
 
-  /** The attributes that traces have of this server. */
+  /** The attributes of this server in traces. */
   private static Map<String, String> attributes(
       Map<String, String> given, Map<String, String> environment, String version) {
     Map<String, String> attributes = new LinkedHashMap<>();
@@ -138,7 +138,7 @@ final class OtlpExporter implements TraceQueue.Sink {
     return attributes;
   }
 
-  /** Header fields that the collector wants, tokens for instance. */
+  /** The header fields for the collector, such as tokens. */
   private static Map<String, String> fields(Map<String, String> environment) {
     Map<String, String> fields =
         new LinkedHashMap<>(pairs(environment.get("OTEL_EXPORTER_OTLP_HEADERS")));
@@ -146,7 +146,7 @@ final class OtlpExporter implements TraceQueue.Sink {
     return fields;
   }
 
-  /** {@code key=value,key=value}, percent-encoded; what is not of this form is passed over. */
+  /** Parses percent-encoded {@code key=value,key=value}; ignores text of another form. */
   private static Map<String, String> pairs(String text) {
     Map<String, String> pairs = new LinkedHashMap<>();
     for (String pair : text == null ? new String[0] : text.split(",")) {

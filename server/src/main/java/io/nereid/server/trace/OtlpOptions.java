@@ -9,15 +9,15 @@ import java.util.Objects;
  * Says how traces are sent to an OpenTelemetry collector.
  *
  * @param url where OTLP over HTTP is received
- * @param resource what the traces say of this server, over what the environment says
+ * @param resource attributes of this server in traces; they override the environment's
  * @param queueSize most traces that wait to be sent; further ones are dropped
- * @param delay how long a trace waits for others to be sent with
+ * @param delay how long a trace waits for others in its batch
  * @param batchSize most traces sent at a time
  */
 public record OtlpOptions(
     URI url, Map<String, String> resource, int queueSize, Duration delay, int batchSize) {
 
-  /** A collector on this machine. */
+  /** The options for a collector on this machine. */
   public static final OtlpOptions DEFAULT =
       new OtlpOptions(
           URI.create("http://localhost:4318/v1/traces"),

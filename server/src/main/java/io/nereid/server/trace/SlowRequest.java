@@ -3,17 +3,17 @@ package io.nereid.server.trace;
 import java.util.List;
 
 /**
- * A request that took long, and where its time went.
+ * A request that took long, with the times of its phases.
  *
- * @param id which one it is of those that were kept
+ * @param id its number among the kept requests
  * @param requestId the client's own id; empty: it gave none
- * @param protocol what it came over, in capitals
- * @param version the model's version; 0: it is not known
+ * @param protocol its protocol, in capitals
+ * @param version the model's version; 0: unknown
  * @param startMs when it began to arrive, since 1970
  * @param durationNs until its reply was sent
- * @param error what its client was told; null: it was answered
- * @param batchSize rows of its execution; 0: it did not come to one, or not to one alone
- * @param mates the ids of others that were kept and were in its batch
+ * @param error the error that its client got; null: none
+ * @param batchSize rows of its execution; 0: it had none, or several
+ * @param mates the ids of other kept requests in its batch
  * @param phases one after the other
  */
 public record SlowRequest(
@@ -32,7 +32,7 @@ public record SlowRequest(
     List<Phase> phases) {
 
   /**
-   * A part of the time.
+   * A part of the request's time.
    *
    * @param startNs since the request's start
    */

@@ -13,11 +13,11 @@ import java.util.function.LongSupplier;
 
 /**
  * The activities that a plug-in tells of one request, on any threads: its own, and those of the
- * inferences that it begins for the request. Activities after {@link #end} are not taken.
+ * inferences that it begins for the request. Activities after {@link #end} are ignored.
  */
 final class ToldActivities implements Consumer<TracedActivity> {
 
-  /** Most activities of a request that are kept: a plug-in may tell without end. */
+  /** The most activities of a request that are kept, since a plug-in could tell any number. */
   private static final int MOST = 1000;
 
   /** A moment, by the clock of System.nanoTime. */
@@ -37,13 +37,13 @@ final class ToldActivities implements Consumer<TracedActivity> {
       this.first = first;
     }
 
-    /** True if it is the request itself. */
+    /** True if this is the request itself. */
     boolean isRequest() {
       return first.inference() == 0;
     }
   }
 
-  /** Keeps a copy of a tensor in a list, where there is room for it. */
+  /** Keeps a copy of a tensor in a list, if there is room for it. */
   interface Recorder {
     void record(List<TracedTensor> list, String activity, String name, Tensor tensor);
   }
@@ -62,7 +62,7 @@ final class ToldActivities implements Consumer<TracedActivity> {
   private boolean ended;
 
   /**
-   * For a request.
+   * Makes the collection for a request.
    *
    * @param request its number
    * @param ids gives numbers to inferences that its backend begins

@@ -32,31 +32,34 @@ public final class Trace {
   /** An attribute of the root span; its value is a String or a Long. */
   record Attribute(String name, Object value) {}
 
-  /** When the parts of an execution were over, each not before the one in front of it. */
+  /** The ends of an execution's stages, in ascending order. */
   record Stages(long computeStartNs, long inputEndNs, long outputStartNs, long computeEndNs) {}
 
   final long id;
   final Protocol protocol;
   final TraceSampler sampler;
 
-  /** The client's span; null when it has none. */
+  /** The client's span; null: none. */
   final TraceParent parent;
 
-  /** Turns its times into those since 1970. It is read once, so that they fit together. */
+  /**
+   * The offset from the trace's times to those since 1970, read once, so that all times are
+   * consistent.
+   */
   final long epochOffsetNs;
 
-  /** The queue that it is written to; null: it is only kept for a while, by {@link #ring}. */
+  /** The queue that it is written to; null: only {@link #ring} keeps the trace for a while. */
   private final TraceQueue queue;
 
-  /** The ring that keeps the slowest requests for a while; null: nobody looks at them. */
+  /** The ring that keeps the slowest requests for a while; null: they are not watched. */
   private final TraceRing ring;
 
   final String modelName;
 
-  /** The version that was asked for, or answered; -1: not known. */
+  /** The version that was asked for, or answered; -1: unknown. */
   long modelVersion;
 
-  /** The repository of its model, where models of several may have one name; else empty. */
+  /** The repository of the model, if repositories are name spaces; else empty. */
   String namespace = "";
 
   String requestId = "";
@@ -64,7 +67,7 @@ public final class Trace {
   final List<Attribute> attributes = new ArrayList<>();
   long receiveStartNs;
 
-  /** When its head was read; 0: it has none of its own. */
+  /** When the request's head was read; 0: it has none of its own. */
   long headEndNs;
 
   long receiveEndNs;
@@ -73,23 +76,23 @@ public final class Trace {
   long sendStartNs;
   long endNs;
 
-  /** Times of a single execution; null when there was none, or several. */
+  /** Times of a single execution; null: there was none, or several. */
   Timings timings;
 
   int batchSize;
   boolean inline;
   boolean cacheHit;
 
-  /** The reason why it failed; null if it did not. */
+  /** The reason why the request failed; null if it did not. */
   String error;
 
-  /** True if this server is to blame for that. */
+  /** True if the server caused the failure. */
   boolean serverError;
 
-  /** Contents of inputs and outputs, where they are recorded. */
+  /** The inputs and outputs, if these are recorded. */
   final List<TracedTensor> tensors = new ArrayList<>();
 
-  /** The inferences that plug-ins told; known at the end. */
+  /** The inferences that plug-ins told; set at the end. */
   List<ToldActivities.Inference> told = List.of();
 
   /** The bytes of tensors on the heap, as the queue counts them. */
@@ -124,7 +127,7 @@ public final class Trace {
         TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano() - System.nanoTime();
   }
 
-  /** True if what is said of it will be written somewhere. */
+  /** True if the trace will be written or kept. */
   public boolean isWritten() {
     return queue != null;
   }
@@ -135,13 +138,13 @@ public final class Trace {
     return this;
   }
 
-  /** Names the request: what kind it is, not which. */
+  /** Sets the span's name: the kind of request. */
   public Trace name(String kind) {
     name = kind;
     return this;
   }
 
-  /** Says something of the request, by the semantic conventions of OpenTelemetry. */
+  /** Adds an attribute, by the semantic conventions of OpenTelemetry. */
   public Trace attribute(String key, String value) {
     if (isWritten()) {
       attributes.add(new Attribute(key, TracedTensor.limited(value)));
@@ -157,7 +160,7 @@ public final class Trace {
     return this;
   }
 
-  /** All of the request has arrived, and it is given to the model now. */
+  /** Called when the whole request has arrived and goes to the model. */
   public void submitted(Model model, InferRequest request) {
     ensemble = model.spec().ensemble().isPresent();
     modelVersion = model.version();
@@ -179,7 +182,7 @@ public final class Trace {
     requestStartNs = System.nanoTime();
   }
 
-  /** The model has answered, for the last time where it does so several times. */
+  /** Called when the model has given its last answer. */
   public void answered(InferResponse response) {
     requestEndNs = System.nanoTime();
     modelVersion = response.modelVersion();
@@ -196,7 +199,7 @@ public final class Trace {
     }
   }
 
-  /** Keeps a copy of a tensor; without its contents, or not at all, where there is no room. */
+  /** Keeps a copy of a tensor; without contents, or not at all, if there is no room. */
   void record(List<TracedTensor> tensors, String activity, String name, Tensor tensor) {
     long entryBytes = TracedTensor.ENTRY_BYTES;
     long allBytes = entryBytes + tensor.byteSize();
@@ -211,12 +214,12 @@ public final class Trace {
     return tensorBytes.get();
   }
 
-  /** The reply is sent from now on. */
+  /** Called when sending the reply begins. */
   public void sending() {
     sendStartNs = System.nanoTime();
   }
 
-  /** The request failed; a reply that says so may still be sent. */
+  /** Called when the request failed; an error reply may still be sent. */
   public void failed(String why, boolean byServer) {
     long nowNs = System.nanoTime();
     if (receiveEndNs == 0) {
@@ -228,7 +231,7 @@ public final class Trace {
     serverError = byServer;
   }
 
-  /** The request is over; further calls do nothing. */
+  /** Ends the trace; further calls do nothing. */
   public void end() {
     if (!ended) {
       ended = true;
@@ -249,8 +252,8 @@ public final class Trace {
   }
 
   /**
-   * The core tells how long things took, not when. They follow each other from the start of the
-   * request, and what is left in the end is the way back to the thread that waited.
+   * Computes the stages from the core's durations: they follow each other from the request's start,
+   * and the rest is the way back to the waiting thread.
    */
   Stages stages() {
     long computeStartNs = Math.min(requestStartNs + timings.queueNs(), requestEndNs);

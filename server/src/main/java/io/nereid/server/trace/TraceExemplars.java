@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The last traced request of each model for each power of two that its time falls between: a
- * histogram's reader finds by it what a slow request did. The trace thread adds, and scrapers read.
+ * The last traced request of each model for each range of time between powers of two, as example
+ * for the readers of histograms. The trace thread adds, and scrapers read.
  */
 public final class TraceExemplars {
 
@@ -23,12 +23,14 @@ public final class TraceExemplars {
 
   private record Key(String namespace, String model, long version) {}
 
-  /** So that versions which come and go leave little; what is forgotten comes again. */
+  /**
+   * The most versions with exemplars; those that are dropped come again with their next request.
+   */
   private static final int MOST_MODELS = 1000;
 
   private final Map<Key, AtomicReferenceArray<Exemplar>> models = new ConcurrentHashMap<>();
 
-  /** Takes a request that is over, if its model has answered it. */
+  /** Adds a finished request, if its model has answered it. */
   void add(Trace trace, String traceId) {
     long durationNs = trace.requestEndNs - trace.requestStartNs;
     if (trace.error != null || trace.requestEndNs == 0 || durationNs <= 0) {
@@ -46,7 +48,7 @@ public final class TraceExemplars {
                 traceId, durationNs, (trace.requestEndNs + trace.epochOffsetNs) / 1_000_000));
   }
 
-  /** Returns what is known of a version of a model, the quickest first. */
+  /** Returns the exemplars of a version of a model, the quickest first. */
   public List<Exemplar> of(String namespace, String model, long version) {
     AtomicReferenceArray<Exemplar> slots = models.get(new Key(namespace, model, version));
     List<Exemplar> known = new ArrayList<>();

@@ -12,9 +12,8 @@ import tools.jackson.core.io.JsonStringEncoder;
 
 /**
  * Writes traces as JSON, as Triton does: into one file, or a number of traces each into numbered
- * files. A file is complete JSON after each write, so that it can be read whatever happens to the
- * process then; tensors of more than a MiB of text take several writes. Only the trace thread uses
- * it.
+ * files. A file is complete JSON after each write, so that it stays readable if the process dies;
+ * tensors of more than a MiB of text take several writes. Only the trace thread uses it.
  */
 final class TraceFile implements TraceQueue.Sink {
 
@@ -71,7 +70,7 @@ final class TraceFile implements TraceQueue.Sink {
       if (fresh) {
         channel.truncate(0);
       }
-      // Somebody may have taken the file away, or emptied it.
+      // The file may have been removed or emptied meanwhile.
       long end = Math.max(0, channel.size() - END.length());
       Entries json = new Entries(channel.position(end), text);
       try {
@@ -90,7 +89,7 @@ final class TraceFile implements TraceQueue.Sink {
     }
   }
 
-  /** Takes back what was begun: a disk that is full leaves room for what was there. */
+  /** Undoes a failed write; even a full disk has room for the old content. */
   private static void restore(FileChannel channel, long end) throws IOException {
     channel.truncate(end);
     if (end > 0) {
@@ -99,8 +98,8 @@ final class TraceFile implements TraceQueue.Sink {
   }
 
   /**
-   * Writes the entries of traces at the position where a file stands: all at once, unless tensors
-   * make them long.
+   * Writes the entries of traces at a file's current position: in one write, unless tensors make
+   * them long.
    */
   private static final class Entries {
 
@@ -110,7 +109,7 @@ final class TraceFile implements TraceQueue.Sink {
     private final FileChannel file;
     private final StringBuilder text;
 
-    /** {@code text} is memory to be used again. */
+    /** {@code text} is a buffer for reuse. */
     Entries(FileChannel file, StringBuilder text) {
       this.file = file;
       this.text = text;
@@ -161,7 +160,7 @@ final class TraceFile implements TraceQueue.Sink {
       text.append('}');
     }
 
-    /** Adds what follows the last trace, and writes what is still to be written. */
+    /** Adds the text behind the last trace, and writes the rest. */
     void end(String after) throws IOException {
       text.append(after);
       flush();

@@ -5,18 +5,18 @@ import java.util.Set;
 
 /** A part of a request that a trace records. Without any level nothing is traced. */
 public enum TraceLevel {
-  /** When the stages of a request began and ended. */
+  /** The begin and end of each stage of a request. */
   TIMESTAMPS,
-  /** Its inputs and outputs; in mode {@link TraceMode#TRITON} only. */
+  /** The request's inputs and outputs; in mode {@link TraceMode#TRITON} only. */
   TENSORS;
 
-  /** The name that settings have for the absence of levels. */
+  /** The name in settings for no levels. */
   public static final String OFF = "OFF";
 
   /** The names that a setting can have. */
   public static final String EXPECTED = "OFF, TIMESTAMPS or TENSORS";
 
-  /** The level of this name; null when there is none, which {@link #OFF} is not. */
+  /** The level of this name; null if there is none, as for {@link #OFF}. */
   public static TraceLevel named(String name) {
     for (TraceLevel level : values()) {
       if (level.name().equals(name)) {
@@ -26,7 +26,7 @@ public enum TraceLevel {
     return null;
   }
 
-  /** The names that settings have for them. */
+  /** The names of levels in settings. */
   static List<String> names(Set<TraceLevel> levels) {
     return levels.isEmpty()
         ? List.of(OFF)

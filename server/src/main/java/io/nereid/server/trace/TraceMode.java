@@ -9,7 +9,7 @@ public enum TraceMode {
   /** To an OpenTelemetry collector. */
   OPENTELEMETRY;
 
-  /** The name that settings have for it. */
+  /** The name of the mode in settings. */
   @Override
   public String toString() {
     return name().toLowerCase(Locale.ROOT);

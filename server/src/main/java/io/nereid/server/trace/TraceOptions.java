@@ -5,11 +5,11 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Says what is traced when a server starts. Make others from {@link #OFF}, with the levels last: a
- * server that traces into files needs a file.
+ * The settings of tracing when a server starts. Make others from {@link #OFF}, with the levels
+ * last, since tracing into files needs a file to be set.
  *
- * @param levels what is recorded of requests; nothing is traced without any
- * @param rate of how many requests one is traced; 0: those only whose clients trace them
+ * @param levels the recorded parts of requests; empty: nothing is traced
+ * @param rate one of so many requests is traced; 0: only requests that their clients trace
  * @param count how many traces are taken; -1: no end
  * @param logFrequency traces in a numbered file; 0: all go into one file
  * @param file where traces are written in mode triton; empty: nowhere
@@ -25,7 +25,7 @@ public record TraceOptions(
     TraceMode mode,
     OtlpOptions otlp) {
 
-  /** Nothing is traced; of 1000 requests one would be, without an end. */
+  /** Nothing is traced; with levels, one of 1000 requests would be, without an end. */
   public static final TraceOptions OFF =
       new TraceOptions(Set.of(), 1000, -1, 0, "", TraceMode.TRITON, OtlpOptions.DEFAULT);
 
@@ -41,7 +41,7 @@ public record TraceOptions(
     }
   }
 
-  /** Returns a copy that records these; without any nothing is traced. */
+  /** Returns a copy that records these levels; none: nothing is traced. */
   public TraceOptions withLevels(TraceLevel... recorded) {
     return RecordCopy.with(this, "levels", Set.of(recorded));
   }

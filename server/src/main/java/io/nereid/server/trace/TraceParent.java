@@ -4,26 +4,26 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The trace that a client says its request belongs to, by W3C Trace Context.
+ * The client's trace to which a request belongs, by W3C Trace Context.
  *
  * @param traceId 32 lower-case hexadecimal digits
- * @param spanId 16 of them
+ * @param spanId 16 such digits
  * @param sampled whether the client traces it
- * @param state what vendors added; may be empty
+ * @param state additions of vendors; may be empty
  */
 record TraceParent(String traceId, String spanId, boolean sampled, String state) {
 
-  /** Version, trace, span, flags and what newer versions add. Neither id is zero. */
+  /** Version, trace, span, flags and additions of newer versions. Neither id is zero. */
   private static final Pattern FORMAT =
       Pattern.compile(
           "(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([0-9a-f])"
               + "(-.*)?",
           Pattern.DOTALL);
 
-  /** The state that has to be passed on; a longer one may be dropped. */
+  /** The length up to which the state must be passed on; a longer one may be dropped. */
   private static final int MOST_STATE = 512;
 
-  /** Reads the two header fields; null when there is none, or what is there is not valid. */
+  /** Reads the two header fields; null if there is none, or an invalid one. */
   static TraceParent parse(String traceparent, String tracestate) {
     if (traceparent == null) {
       return null;

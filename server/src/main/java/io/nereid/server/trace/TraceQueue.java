@@ -24,7 +24,7 @@ final class TraceQueue {
   /** The time between two lines of the log about lost traces. */
   private static final long REPORT_EVERY_NS = TimeUnit.MINUTES.toNanos(1);
 
-  /** Most that the tensors of traces may hold of the heap until they are written. */
+  /** The most heap for tensors of traces until they are written. */
   private static final long MOST_TENSOR_BYTES =
       Math.min(256L << 20, Runtime.getRuntime().maxMemory() / 16);
 
@@ -33,7 +33,10 @@ final class TraceQueue {
   private final int batchSize;
   private final long delayNs;
 
-  /** Traces in the queue; for moments less, while one is added that was already taken out. */
+  /**
+   * The number of traces in the queue; briefly too low when a trace is taken out before it was
+   * counted.
+   */
   private final AtomicInteger pending = new AtomicInteger();
 
   /** Bytes of the tensors in traces that are not written yet. */
@@ -43,7 +46,7 @@ final class TraceQueue {
   private final Thread thread;
   private volatile boolean closing;
 
-  /** The trace thread's own: what was told of lost traces, and when. */
+  /** The last report of lost traces and its time; only the trace thread uses them. */
   private long reportedCount;
 
   private long reportedNs = System.nanoTime() - REPORT_EVERY_NS;
@@ -58,8 +61,8 @@ final class TraceQueue {
   }
 
   /**
-   * Asks for room for contents of tensors, which the traces that wait hold together; who gets it
-   * adds a trace with it, and it is free when that was written.
+   * Reserves room for contents of tensors, which is limited for all waiting traces together. True:
+   * the caller adds a trace with them, and the room is free when that is written.
    */
   boolean takeBytes(long byteSize) {
     if (tensorBytes.addAndGet(byteSize) <= MOST_TENSOR_BYTES) {
@@ -75,7 +78,7 @@ final class TraceQueue {
       tensorBytes.addAndGet(-trace.tensorBytes());
       return;
     }
-    // The first of a batch begins its time, the last ends it: others wake nobody.
+    // Only the first trace of a batch, which starts its delay, and the last one wake the thread.
     int count = pending.incrementAndGet();
     if (count == 1 || count == batchSize) {
       LockSupport.unpark(thread);
@@ -86,7 +89,7 @@ final class TraceQueue {
     return dropped.sum();
   }
 
-  /** Writes what is there, and ends; whether it could within the timeout. */
+  /** Writes the waiting traces, and ends; true if that worked within the timeout. */
   boolean close(Duration timeout) {
     long deadlineNs = System.nanoTime() + timeout.toNanos();
     sink.endBy(deadlineNs);
@@ -113,7 +116,7 @@ final class TraceQueue {
     report();
   }
 
-  /** False: there are none, and there will be none. */
+  /** Waits for a batch; false: there are no traces, and there will be none. */
   private boolean awaitBatch() {
     while (traces.isEmpty()) {
       if (closing) {
@@ -159,10 +162,10 @@ final class TraceQueue {
   /** The place where traces end up. Only the trace thread uses it, except for {@link #endBy}. */
   interface Sink {
 
-    /** Takes traces; fails when they are lost. */
+    /** Writes traces; throws if they are lost. */
     void write(List<Trace> traces) throws IOException;
 
-    /** From now on nothing may take longer than until then, by the clock of System.nanoTime. */
+    /** Limits all further work to a deadline, by System.nanoTime. */
     default void endBy(long deadlineNs) {}
   }
 }

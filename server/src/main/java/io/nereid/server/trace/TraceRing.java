@@ -14,19 +14,19 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The slowest requests of the last minutes, and those that failed: a few of each ten seconds, so
- * that one bad moment does not hide all others. Every request asks whether it is among them, which
- * most learn by reading one field. From any thread.
+ * that one bad moment does not hide all others. Every request checks whether it is among them,
+ * mostly by reading one field. Any thread may call.
  */
 public final class TraceRing {
 
-  /** The most requests that are told. */
+  /** The most requests that are returned. */
   static final int MOST_TOLD = 100;
 
   private static final int SLOTS = 30;
   private static final int KEPT_PER_SLOT = 16;
   private static final long SLOT_NS = TimeUnit.SECONDS.toNanos(10);
 
-  /** One that is kept; what its batch had in common is known by the times of its execution. */
+  /** A kept request; requests of one batch are recognised by equal execution times. */
   private record Kept(SlowRequest request, Timings timings, long computeStartNs) {
 
     boolean isMateOf(Kept other) {
@@ -52,7 +52,7 @@ public final class TraceRing {
     @GuardedBy("this")
     private final ArrayDeque<Kept> failed = new ArrayDeque<>();
 
-    private volatile long number; // of the ten seconds that it stands for
+    private volatile long number; // number of its ten seconds
 
     /** A request has to take longer than this; written with the slot's lock. */
     private volatile long floorNs = Long.MIN_VALUE;
@@ -70,22 +70,22 @@ public final class TraceRing {
     }
   }
 
-  /** Since when requests are looked at. */
+  /** The time since which requests are watched. */
   public long sinceMs() {
     return startMs;
   }
 
-  /** The number of requests that were looked at. */
+  /** The number of requests that were watched. */
   public long seen() {
     return seen.sum();
   }
 
-  /** Grows with each one that is kept. */
+  /** A counter that grows with each kept request. */
   public long changes() {
     return ids.get();
   }
 
-  /** Takes a request that is over, if it was slow or failed. */
+  /** Keeps a finished request, if it was slow or failed. */
   void add(Trace trace) {
     seen.increment();
     long durationNs = trace.endNs - trace.receiveStartNs;
@@ -120,7 +120,7 @@ public final class TraceRing {
     }
   }
 
-  /** Returns what is kept now: the slowest, and behind them quick ones that failed. */
+  /** Returns the kept requests: the slowest, followed by quick ones that failed. */
   public List<SlowRequest> slowest() {
     long oldest = (System.nanoTime() - startNs) / SLOT_NS - SLOTS;
     List<Kept> slow = new ArrayList<>();
@@ -183,7 +183,7 @@ public final class TraceRing {
     return phases.list;
   }
 
-  /** Phases, each of which begins where the one before it ended. */
+  /** Collects phases, each of which begins where the previous one ended. */
   private static final class Phases {
     private final List<Phase> list = new ArrayList<>();
     private final long startNs;
@@ -194,7 +194,7 @@ public final class TraceRing {
       atNs = startNs;
     }
 
-    /** Ends one; 0, or a time that is over, means that there was none. */
+    /** Ends a phase; 0, or an earlier time, means that there was none. */
     void until(String name, long endNs) {
       if (endNs != 0 && endNs - atNs > 0) {
         list.add(new Phase(name, atNs - startNs, endNs - atNs));

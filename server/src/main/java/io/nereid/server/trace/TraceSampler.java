@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Picks the requests that are traced, for one set of settings; other settings get another sampler.
- * Any thread may ask it.
+ * Any thread may call.
  */
 final class TraceSampler {
 
@@ -14,7 +14,10 @@ final class TraceSampler {
   /** Traces still to be taken; negative: no end. */
   private final AtomicLong left;
 
-  /** The numbered file that is being filled, and traces in it: the trace thread's own. */
+  /**
+   * The numbered file that is being filled, and its number of traces; only the trace thread uses
+   * them.
+   */
   long fileIndex = -1;
 
   long fileTraces;
@@ -24,7 +27,7 @@ final class TraceSampler {
     left = new AtomicLong(settings.count());
   }
 
-  /** The settings, with the count as it is by now. */
+  /** The settings, with the present count. */
   TraceSettings settings() {
     return new TraceSettings(
         settings.levels(), settings.rate(), Math.max(-1, left.get()), settings.logFrequency());
@@ -34,7 +37,7 @@ final class TraceSampler {
     return settings.isOn();
   }
 
-  /** True if this is recorded of a request. */
+  /** True if this level is recorded. */
   boolean records(TraceLevel level) {
     return settings.levels().contains(level);
   }
@@ -43,7 +46,10 @@ final class TraceSampler {
     return settings.logFrequency();
   }
 
-  /** True if the next request is traced; {@code forced}: its client wants it, whatever is set. */
+  /**
+   * True if the next request is traced; {@code forced}: its client asks for it, regardless of the
+   * rate.
+   */
   boolean sample(boolean forced) {
     if (settings.rate() == 0 || left.get() == 0) {
       return forced;

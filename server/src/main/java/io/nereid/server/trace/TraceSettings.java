@@ -9,16 +9,16 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The settings that say which requests are traced, of one model or of all.
+ * The settings for tracing requests, of one model or of all.
  *
- * @param levels what is recorded of them; nothing is traced without any
- * @param rate of how many requests one is traced; 0: those only whose clients trace them
+ * @param levels the recorded parts; empty: nothing is traced
+ * @param rate one of so many requests is traced; 0: only requests that their clients trace
  * @param count how many traces are still taken; -1: no end
  * @param logFrequency traces in a numbered file; 0: all go into one file
  */
 record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFrequency) {
 
-  // The names of the settings are Triton's.
+  // Triton's names of the settings.
   static final String LEVEL = "trace_level";
   static final String RATE = "trace_rate";
   static final String COUNT = "trace_count";
@@ -61,10 +61,10 @@ record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFreq
   // ---- Settings as clients give them -----------------------------------------------------------
 
   /**
-   * Changes what a model, or the server, has set for itself. A setting that is given without values
-   * is taken away, so that the fallback applies again.
+   * Changes the settings that a model, or the server, has of its own. A setting without values is
+   * removed, so that the fallback applies again.
    *
-   * @param own what it has set until now, by name; null: nothing
+   * @param own its settings so far, by name; null: none
    */
   static Map<String, Object> apply(Map<String, Object> own, Map<String, List<String>> given) {
     Map<String, Object> updated = new HashMap<>(own == null ? Map.of() : own);
@@ -79,8 +79,8 @@ record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFreq
     return Map.copyOf(updated);
   }
 
-  /** These settings, with those replaced that a model or the server has set for itself. */
-  @SuppressWarnings("unchecked") // what parse made
+  /** Returns these settings, overridden by those that a model or the server has of its own. */
+  @SuppressWarnings("unchecked") // parse made the set
   TraceSettings with(Map<String, Object> own) {
     return new TraceSettings(
         (Set<TraceLevel>) own.getOrDefault(LEVEL, levels),

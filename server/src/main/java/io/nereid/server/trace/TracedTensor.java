@@ -9,23 +9,23 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A copy of a tensor as it was at one moment of its request. It belongs to its trace.
+ * A copy of a tensor at one moment of its request, owned by the trace.
  *
- * @param activity which moment, by Triton's name
- * @param contents a copy; empty where there was no room for one, or the tensor is on a GPU
+ * @param activity the moment, by Triton's name
+ * @param contents a copy; empty: there was no room for one, or the tensor is on a GPU
  */
 record TracedTensor(
     String activity, String name, DataType dataType, long[] shape, byte[] contents) {
 
-  /** The heap that one takes, beside its contents. */
+  /** The heap of an entry, beside its contents. */
   static final int ENTRY_BYTES = 256;
 
-  /** The longest text of a client: long ones must not add up in the queue. */
+  /** The longest text from a client, so that long ones do not add up in the queue. */
   private static final int MOST_TEXT = 512;
 
   private static final byte[] NONE = {};
 
-  /** Takes down a tensor that can be read now, with its contents if {@code copied}. */
+  /** Records a tensor that can be read now, with its contents if {@code copied}. */
   static TracedTensor of(String activity, String name, Tensor tensor, boolean copied) {
     return new TracedTensor(
         activity,
@@ -35,12 +35,12 @@ record TracedTensor(
         copied ? tensor.segment().toArray(JAVA_BYTE) : NONE);
   }
 
-  /** A text that others chose, cut where it is longer than a trace wants to keep. */
+  /** Returns a foreign text, cut to the longest that a trace keeps. */
   static String limited(String text) {
     return text.length() <= MOST_TEXT ? text : text.substring(0, MOST_TEXT);
   }
 
-  /** Its elements as text, one after the other. */
+  /** The tensor's elements as text, one after the other. */
   Elements elements() {
     return new Elements(dataType, contents);
   }
@@ -66,7 +66,7 @@ record TracedTensor(
       return length >= 0 && left.remaining() - least >= length;
     }
 
-    /** The next element as Triton writes it: truth as 1 and 0, strings between quotes. */
+    /** The next element as Triton writes it: booleans as 1 and 0, strings between quotes. */
     String next() {
       return switch (type) {
         case BOOL -> left.get() == 0 ? "0" : "1";

@@ -10,19 +10,19 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The tracing of one server: its settings, which change while it runs, and the way to a trace.
+ * The tracing of one server: its settings, which change while it runs, and the making of traces.
  * While nothing is traced there is no thread, no file and no connection, and a request costs one
- * look at a field. Any thread may call it.
+ * read of a field. Any thread may call it.
  */
 public final class Tracing {
 
-  /** Traces that may wait for the disk. */
+  /** The most traces that wait for the disk. */
   private static final int FILE_QUEUE_SIZE = 4096;
 
   private static final int FILE_BATCH_SIZE = 1024;
   private static final Duration FILE_DELAY = Duration.ofMillis(200);
 
-  /** It says who samples the requests of which model, and where the traces go. */
+  /** The samplers by model, and the queue for their traces. */
   private record Sampling(TraceSampler global, Map<String, TraceSampler> models, TraceQueue queue) {
 
     TraceSampler of(String model) {
@@ -42,7 +42,7 @@ public final class Tracing {
   /** The samplers in use; null when nothing is traced. */
   private volatile Sampling active;
 
-  /** The slow requests while somebody looks at them; null: nobody does. */
+  /** The slow requests, while they are watched; null: they are not. */
   private volatile TraceRing watched;
 
   @GuardedBy("this")
@@ -57,7 +57,7 @@ public final class Tracing {
   @GuardedBy("this")
   private boolean closed;
 
-  /** Starts with settings that hold until somebody changes them. */
+  /** Starts with settings that hold until they are changed. */
   public Tracing(TraceOptions options) {
     this.options = options;
     started =
@@ -68,17 +68,17 @@ public final class Tracing {
 
   // ---- For requests ----------------------------------------------------------------------------
 
-  /** True if {@link #begin} can give a trace at all. */
+  /** True if {@link #begin} may return a trace. */
   public boolean isOn() {
     return active != null || watched != null;
   }
 
-  /** Keeps the slowest requests from now on, all of whom are then looked at, or forgets them. */
+  /** Keeps the slowest requests from now on, for which all are watched; false: forgets them. */
   public void watch(boolean wanted) {
     watched = wanted ? new TraceRing() : null;
   }
 
-  /** The slowest requests; empty: nobody {@link #watch}es. */
+  /** The slowest requests; empty: they are not {@linkplain #watch watched}. */
   public Optional<TraceRing> slowest() {
     return Optional.ofNullable(watched);
   }
@@ -123,12 +123,12 @@ public final class Tracing {
     return trace;
   }
 
-  // ---- For who changes settings ----------------------------------------------------------------
+  // ---- Changing settings -----------------------------------------------------------------------
 
   /**
-   * The settings that hold, by Triton's names.
+   * The present settings, by Triton's names.
    *
-   * @param model of this model; empty: of all that have none of their own
+   * @param model the model; empty: the settings of all models without their own
    */
   public synchronized Map<String, List<String>> settings(String model) {
     TraceSettings settings = current.of(model).settings();
@@ -148,10 +148,10 @@ public final class Tracing {
   }
 
   /**
-   * Changes settings, all that are given or, when it throws, none.
+   * Changes all given settings or, if it throws, none.
    *
-   * @param model of this model, which the caller knows to be there; empty: of all
-   * @param given by Triton's names; without values: as the server has it, or was started with it
+   * @param model the model, which must exist; empty: all models
+   * @param given settings by Triton's names; without values: as the server's, or as at the start
    */
   public synchronized void update(String model, Map<String, List<String>> given) {
     boolean global = model.isEmpty();
@@ -179,7 +179,7 @@ public final class Tracing {
     set(sampler, samplers);
   }
 
-  /** A count of one's own goes on where it is. */
+  /** Puts the present value of a model's own count into its settings. */
   private static Map<String, Object> withCount(Map<String, Object> own, TraceSampler sampler) {
     if (own == null || !own.containsKey(TraceSettings.COUNT)) {
       return own;
@@ -230,12 +230,12 @@ public final class Tracing {
     return exemplars;
   }
 
-  /** Traces that were taken and are lost, since the start. */
+  /** The number of lost traces since the start. */
   public synchronized long droppedCount() {
     return current.queue() == null ? 0 : current.queue().droppedCount();
   }
 
-  /** Takes no more traces, and writes those there are; whether it could within the timeout. */
+  /** Takes no more traces, and writes the waiting ones; true if that worked within the timeout. */
   public boolean close(Duration timeout) {
     TraceQueue queue;
     synchronized (this) {

@@ -1,2 +1,2 @@
-/** Tracing of requests: who is traced, what is recorded, and where it goes. */
+/** Tracing of requests: sampling, recording, and sending. */
 package io.nereid.server.trace;

@@ -10,7 +10,7 @@ import java.util.function.Function;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** The flags that say which clients may ask for what. Tokens are opened once, for all frontends. */
+/** The flags for access of clients. Tokens are opened once, for all frontends. */
 final class AccessArguments extends Arguments {
 
   private static final String FORM = "GROUP[,GROUP...]:FIELD=VALUE";

@@ -8,12 +8,12 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The work of a version of a model between two looks at its statistics.
+ * The work of a version of a model between two readings of its statistics.
  *
  * @param requests that succeeded
  * @param failures requests that failed
  * @param executions batches
- * @param batch average rows of a batch; 0: there was none
+ * @param batch average rows of a batch; 0: none
  * @param queueMs average time in the queue
  * @param computeMs average time of an execution, gathering and handing out included
  * @param totalMs average time of a request that succeeded
@@ -32,12 +32,12 @@ record Activity(
     double totalMs,
     long cacheHits) {
 
-  /** Since the model was loaded. */
+  /** The work since the model was loaded. */
   static Activity of(ModelUsage now) {
     return between(nothing(now), now);
   }
 
-  /** A model that was loaded anew in between has done what it did since then. */
+  /** The work between two readings; for a model that was loaded anew in between, since then. */
   static Activity between(ModelUsage earlier, ModelUsage now) {
     boolean anew =
         earlier.inferenceCount() > now.inferenceCount()

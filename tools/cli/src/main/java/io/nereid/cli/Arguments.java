@@ -9,11 +9,11 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Options that stand under one heading of a command's help. Picocli fills the fields of a subclass,
- * and the subclass makes of them the records that the server takes, with the checks of this class.
- * A flag is named once, at its field: the environment and the file of {@code --config} follow from
- * it ({@link Settings}), and the field's first value is its default. All of it runs on the main
- * thread, before the server starts.
+ * Options under one heading of a command's help. Picocli sets the fields of a subclass, which makes
+ * the server's records from them, with the checks of this class. A flag is named only at its field:
+ * the names in the environment and in the file of {@code --config} follow from it ({@link
+ * Settings}), and the field's initial value is the default. Runs on the main thread, before the
+ * server starts.
  */
 abstract class Arguments {
 
@@ -33,7 +33,7 @@ abstract class Arguments {
     return new ParameterException(command.commandLine(), "expected " + expected + ", got " + got);
   }
 
-  /** The number, which must not be less than that. */
+  /** Returns the number; throws if it is below the least. */
   final <N extends Number> N atLeast(long least, String flag, N got) {
     if (got.longValue() < least) {
       throw wrong(flag + " of " + least + " or more", got.toString());
@@ -41,7 +41,7 @@ abstract class Arguments {
     return got;
   }
 
-  /** One second or more. */
+  /** Converts seconds, of which there must be at least one. */
   final Duration seconds(String flag, long got) {
     return Duration.ofSeconds(atLeast(1, flag, got));
   }
@@ -54,8 +54,8 @@ abstract class Arguments {
   }
 
   /**
-   * The header fields that become parameters. Empty for no expression, or an empty one, which
-   * Triton takes for none.
+   * The header fields that become parameters. Empty without an expression, or with an empty one, as
+   * in Triton.
    */
   final Optional<HeaderForwarding> forwarding(String flag, String expression) {
     if (expression == null || expression.isEmpty()) {

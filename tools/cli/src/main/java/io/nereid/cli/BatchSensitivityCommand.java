@@ -19,7 +19,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code nereid bench batch-sensitivity}: says whether answers depend on their neighbours. */
+/**
+ * {@code nereid bench batch-sensitivity}: checks whether answers depend on other requests in the
+ * batch.
+ */
 @Command(
     name = "batch-sensitivity",
     description = {

@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code nereid bench}: measurements that decide something, rather than only show figures. */
+/** {@code nereid bench}: the group of commands whose measurements lead to a verdict. */
 @Command(
     name = "bench",
     description = "Say what became slower or answers otherwise, and what answers depend on.",

@@ -33,7 +33,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code nereid bench compare}: says whether one's own models are slower than they were. */
+/** {@code nereid bench compare}: checks whether the user's models have become slower. */
 @Command(
     name = "compare",
     description = {
@@ -64,7 +64,7 @@ final class BenchCompareCommand implements Callable<Integer> {
 
   private static final String STARTED = "nereid-server.jar";
 
-  /** Compiled by itself, after this class. */
+  /** The launcher's class by name, since it is compiled separately, after this class. */
   private static final String LAUNCHER = "io.nereid.cli.Launcher";
 
   private static final int ANSWERS_DIFFER = 6;
@@ -230,7 +230,7 @@ final class BenchCompareCommand implements Callable<Integer> {
       throws MeasurementException, IOException {
     Path work = work();
     SortedSet<BenchmarkId> ids = ids(first, work);
-    // A file is compared with the other whatever they are called.
+    // A file is compared with the other side's model, whatever their names.
     SortedSet<BenchmarkId> others = first.model().isEmpty() ? ids(second, work) : ids;
     return arguments.compare(
         new ServedForks(work, sent, concurrency, ServedForks.SETTINGS),
@@ -261,7 +261,7 @@ final class BenchCompareCommand implements Callable<Integer> {
     }
   }
 
-  /** Answers within this process, unless it is another build that does. */
+  /** Makes a side that answers in this process, or in another build's server. */
   private ReplaySide answering(
       ServedSide side, boolean started, List<RecordedCall> calls, String name)
       throws MeasurementException, IOException {
@@ -303,7 +303,7 @@ final class BenchCompareCommand implements Callable<Integer> {
     return startedJar(path) == null ? Kind.REPOSITORY : Kind.DISTRIBUTION;
   }
 
-  /** The jar of a distribution, or of a tree that was built; null where there is none. */
+  /** The jar of a distribution, or of a built source tree; null: none. */
   private static Path startedJar(Path directory) {
     for (Path jar : List.of(Path.of(STARTED), Path.of("tools", "cli", "target", STARTED))) {
       if (Files.isRegularFile(directory.resolve(jar))) {
@@ -333,7 +333,9 @@ final class BenchCompareCommand implements Callable<Integer> {
     return ids;
   }
 
-  /** A distribution with a Java of its own is started by that. */
+  /**
+   * The command of a distribution's server; a distribution with its own Java is started by that.
+   */
   private static List<String> serverOf(Path distribution) {
     Path own = distribution.resolve(Path.of("runtime", "bin", "java")).toAbsolutePath().normalize();
     List<String> server = java(Files.isExecutable(own) ? own : thisJava());

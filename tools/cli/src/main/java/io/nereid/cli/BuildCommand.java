@@ -110,7 +110,7 @@ final class BuildCommand implements Callable<Integer> {
     out.flush();
   }
 
-  /** The memory and time that it takes to run it. */
+  /** The memory and time of an execution, in words. */
   static String execution(BuiltEngine engine) {
     String time =
         engine
@@ -154,7 +154,7 @@ final class BuildCommand implements Callable<Integer> {
     out.flush();
   }
 
-  /** The directory of a model's configuration whose plan is in the directory of a version. */
+  /** The directory for the configuration, if the plan is in a version's directory of a model. */
   static Optional<Path> modelDirectory(Path plan) {
     Path version = plan.toAbsolutePath().normalize().getParent();
     boolean numbered =
@@ -164,7 +164,8 @@ final class BuildCommand implements Callable<Integer> {
   }
 
   /**
-   * Bytes, or with K, M, G or T multiples of 1024 of them, such as {@code 4G} and {@code 512MiB}.
+   * Parses bytes, or with K, M, G or T multiples by powers of 1024, such as {@code 4G} and {@code
+   * 512MiB}.
    */
   static long bytes(String option, String text) {
     Matcher matcher = SIZE.matcher(text.toUpperCase(Locale.ROOT));
@@ -179,12 +180,12 @@ final class BuildCommand implements Callable<Integer> {
         "expected " + option + " in bytes or with K, M, G or T, such as 4G, got '" + text + "'");
   }
 
-  /** In MiB with one digit behind the point. */
+  /** Formats bytes in MiB with one digit behind the point. */
   private static String mib(long bytes) {
     return String.format(Locale.ROOT, "%.1f MiB", bytes / (double) (1 << 20));
   }
 
-  /** The flags that say how an engine is built. */
+  /** The flags for building an engine. */
   static final class BuildArguments {
 
     @Spec(Spec.Target.MIXEE)
@@ -294,7 +295,7 @@ final class BuildCommand implements Callable<Integer> {
         description = "The GPU to build on, and for; ${DEFAULT-VALUE} by default.")
     private int device;
 
-    /** Throws {@link ParameterException} for what does not go together. */
+    /** Makes the options; throws {@link ParameterException} for conflicts. */
     BuildOptions options() {
       try {
         BuildOptions.Builder options = BuildOptions.builder();

@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** {@code nereid check}: says what would become of a repository's models. */
+/** {@code nereid check}: checks whether a repository's models can be served. */
 @Command(
     name = "check",
     description = {
@@ -94,7 +94,7 @@ final class CheckCommand implements Callable<Integer> {
     return failures.isEmpty() ? exitCode(models) : REFUSED;
   }
 
-  /** Loads all models, and returns the reasons of those that do not load, by their names. */
+  /** Loads all models, and returns the reasons of failures by name. */
   private Map<String, String> failures(RepositoryOptions models) {
     RepositoryArguments.muteLoadLog(); // the list has the reasons
     NereidOptions options = NereidOptions.builder().plugins(plugins.options().build()).build();

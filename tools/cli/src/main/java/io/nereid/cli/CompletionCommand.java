@@ -28,7 +28,7 @@ final class CompletionCommand implements Runnable {
 
   private static final String FUNCTION = "_complete_nereid";
 
-  /** Names of models are asked for last, where picocli's script has nothing to say. */
+  /** The part of the script that completes models' names, after picocli's part. */
   private static final String MODELS =
       """
 
@@ -79,7 +79,7 @@ final class CompletionCommand implements Runnable {
 
   @Spec private CommandSpec command;
 
-  /** The script for bash tells by itself whether zsh reads it. */
+  /** The shell; the script for bash also works in zsh, which it detects. */
   @Parameters(paramLabel = "SHELL", description = "bash, zsh or fish")
   private Shell shell;
 

@@ -20,7 +20,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import tools.jackson.jr.ob.JSON;
 
-/** {@code nereid config}: prints the configuration that a model is served with, here or there. */
+/**
+ * {@code nereid config}: prints the configuration that a model is served with, in this process or
+ * on a server.
+ */
 @Command(
     name = "config",
     description = {
@@ -77,7 +80,7 @@ final class ConfigCommand implements Callable<Integer> {
     }
   }
 
-  /** Only loading a model shows what its file tells. */
+  /** Prints the configuration after loading the model, which completes it from the file. */
   private int printHere() throws IOException {
     try (Nereid nereid = model.open()) {
       Model found = model.tried(nereid).orElseGet(() -> model.model(nereid));
@@ -99,7 +102,10 @@ final class ConfigCommand implements Callable<Integer> {
     }
   }
 
-  /** The resource that the model's instances share under {@code --rate-limit=execution_count}. */
+  /**
+   * Explains the resource that the model's instances share under {@code
+   * --rate-limit=execution_count}.
+   */
   private static String explain(ResourceStatistics resource) {
     String of =
         resource.device().isPresent()

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The flags that say whether and where there is a console. */
+/** The flags for the console. */
 final class ConsoleArguments extends Arguments {
 
   @Option(
@@ -31,7 +31,7 @@ final class ConsoleArguments extends Arguments {
               + " model takes 173 KB.")
   private int historyHours = (int) ConsoleOptions.DEFAULT.history().toHours();
 
-  /** Empty where there is to be no console. */
+  /** The console; empty: none. */
   Optional<ConsoleProvider> options() {
     String closed = path.endsWith("/") ? path : path + "/";
     if (!ConsoleOptions.isPath(closed)) {

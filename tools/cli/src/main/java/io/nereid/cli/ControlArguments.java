@@ -9,7 +9,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** The flags that say which models are loaded and when; Triton's where it has them. */
+/** The flags for which models are loaded and when; Triton's flags if it has them. */
 final class ControlArguments extends Arguments {
 
   @Mixin private RepositoryArguments repositories = new RepositoryArguments();
@@ -56,7 +56,7 @@ final class ControlArguments extends Arguments {
               + " ${DEFAULT-VALUE} by default.")
   private int defaultMaxBatchSize = 4;
 
-  /** Triton's flag before --disable-auto-complete-config. */
+  /** Triton's older flag, before --disable-auto-complete-config. */
   @Option(
       names = "--strict-model-config",
       arity = "0..1",
@@ -97,9 +97,9 @@ final class ControlArguments extends Arguments {
   }
 
   /**
-   * The options, to which listeners can be added, with more repositories.
+   * Makes the options, with more repositories; listeners can be added.
    *
-   * @param progress hears how far fetching is
+   * @param progress gets the progress of fetching
    */
   RepositoryOptions.Builder options(List<String> more, Consumer<String> progress) {
     check(

@@ -24,9 +24,9 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
   }
 
   /**
-   * With places in messages about options.
+   * {@code located} adds the places of options to messages.
    *
-   * @param located adds to a message where the option came from that it is about
+   * @param located adds to a message the source of the option that it is about
    */
   Errors(BooleanSupplier stacktrace, UnaryOperator<String> located) {
     this.stacktrace = stacktrace;
@@ -47,7 +47,10 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
     return report(error, command);
   }
 
-  /** Also for what is no {@link Exception}: a native library that cannot be linked, no memory. */
+  /**
+   * Reports a failure, even one that is no {@link Exception}: a native library that cannot be
+   * linked, no memory.
+   */
   int report(Throwable error, CommandLine command) {
     PrintWriter err = command.getErr();
     if (stacktrace.getAsBoolean()) {
@@ -92,10 +95,10 @@ final class Errors implements IParameterExceptionHandler, IExecutionExceptionHan
   private static String message(Throwable error) {
     String message =
         switch (error) {
-          // Their own message is the bare path.
+          // The exception's own message is the bare path.
           case NoSuchFileException e -> "no such file: " + e.getFile();
           case AccessDeniedException e -> "permission denied: " + e.getFile();
-          // It has no message, and its cause is what happened.
+          // The exception has no message; its cause is the failure.
           case ExceptionInInitializerError e when e.getCause() != null -> message(e.getCause());
           case Throwable e when e.getMessage() != null -> e.getMessage();
           default -> error.getClass().getSimpleName();

@@ -73,7 +73,7 @@ final class FishCompletion {
     return words + " -d " + quoted(text(option.description()));
   }
 
-  /** The first sentence is enough beside a word. */
+  /** Returns the first sentence of a description, which is enough for a completion. */
   private static String text(String[] description) {
     String first = description.length == 0 ? "" : description[0];
     return first.replace("${DEFAULT-VALUE}", "…").replaceFirst("(?<=[^.])[.;] .*", "");

@@ -14,7 +14,7 @@ import picocli.CommandLine.Model.OptionSpec;
 /** Writes the options of a command into its help, under a heading for each of its mixins. */
 final class GroupedHelp {
 
-  /** Headings of the mixins; one that is not listed is its own heading. */
+  /** Headings of the mixins; an unlisted mixin's name is its heading. */
   private static final Map<String, String> HEADINGS =
       Map.ofEntries(
           Map.entry("Control", "Models"),
@@ -34,7 +34,7 @@ final class GroupedHelp {
 
   private static final String OWN = "Start and stop";
 
-  /** The options that picocli has, or every command. */
+  /** The options of picocli, or of every command. */
   private static final List<String> EVERYWHERE = List.of("--help", "--version", "--stacktrace");
 
   private GroupedHelp() {}
@@ -78,7 +78,7 @@ final class GroupedHelp {
     return groups;
   }
 
-  /** The options under one heading of a command's help, named as {@link #topics} has it. */
+  /** The options under one heading of a command's help, by its name in {@link #topics}. */
   static Optional<String> topic(CommandLine command, String topic) {
     Help help = command.getHelp();
     CommandSpec spec = command.getCommandSpec();
@@ -89,13 +89,13 @@ final class GroupedHelp {
         .findFirst();
   }
 
-  /** The topics that can be asked for by themselves. */
+  /** The topics that help can show separately. */
   static List<String> topics(CommandSpec command) {
     List<OptionSpec> shown = command.options().stream().filter(option -> !option.hidden()).toList();
     return groups(command, shown).keySet().stream().map(GroupedHelp::topic).toList();
   }
 
-  /** The first word of a heading says enough. */
+  /** Returns the topic of a heading: its first word. */
   private static String topic(String heading) {
     return heading.split(" ")[0].toLowerCase(Locale.ROOT);
   }

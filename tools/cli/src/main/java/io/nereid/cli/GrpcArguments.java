@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The flags that say where gRPC is served and what its clients may ask for. */
+/** The flags for serving gRPC, with the limits for its clients. */
 final class GrpcArguments extends Arguments {
 
   @Option(
@@ -172,9 +172,9 @@ final class GrpcArguments extends Arguments {
   private String forwardPattern;
 
   /**
-   * Empty: gRPC is not served.
+   * The options; empty: gRPC is not served.
    *
-   * @param tls how connections are encrypted, where it is not told for gRPC alone
+   * @param tls encryption, unless gRPC has its own
    */
   Optional<GrpcOptions> options(Optional<ServerTlsOptions> tls, AccessControl access) {
     if (!allowed) {

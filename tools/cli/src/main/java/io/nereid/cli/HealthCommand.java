@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
     })
 final class HealthCommand implements Callable<Integer> {
 
-  /** The bytes that are shown of an answer that is not 200. */
+  /** The bytes that are shown of an answer other than 200. */
   private static final int SHOWN_BYTES = 200;
 
   @Spec private CommandSpec command;
@@ -61,7 +61,7 @@ final class HealthCommand implements Callable<Integer> {
           command, "--timeout-secs from 1 to " + Integer.MAX_VALUE / 1000, "" + timeoutSeconds);
     }
     URI asked = asked();
-    // The time-outs of a connection start anew with each byte; this one holds for everything.
+    // A connection's timeouts restart with each byte; this one covers the whole request.
     CompletableFuture<String> answer = new CompletableFuture<>();
     Thread.ofVirtual().name("nrd-health").start(() -> answer.complete(problem(asked)));
     String problem;
@@ -70,7 +70,7 @@ final class HealthCommand implements Callable<Integer> {
     } catch (TimeoutException e) {
       problem = "expected an answer within " + timeoutSeconds + " s, got none";
     } catch (ExecutionException e) {
-      throw new AssertionError(e); // nobody completes it that way
+      throw new AssertionError(e); // the future is never completed so
     }
     PrintWriter out = command.commandLine().getOut();
     if (problem.isEmpty()) {
@@ -99,7 +99,10 @@ final class HealthCommand implements Callable<Integer> {
     }
   }
 
-  /** Empty if the answer was 200. The older client: the newer one takes long to start. */
+  /**
+   * Asks the server; empty: the answer was 200. Uses the JDK's older client, since the newer one is
+   * slow to start.
+   */
   private String problem(URI asked) {
     try {
       if (!(asked.toURL().openConnection() instanceof HttpURLConnection connection)) {

@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import picocli.CommandLine.Option;
 
-/** The flags that say where HTTP is served and what its clients may ask for. */
+/** The flags for serving HTTP, with the limits for its clients. */
 final class HttpArguments extends Arguments {
 
   @Option(
@@ -110,7 +110,7 @@ final class HttpArguments extends Arguments {
     return address;
   }
 
-  /** Empty where HTTP is not to be served. */
+  /** The options; empty: HTTP is not served. */
   Optional<HttpOptions> options(
       Duration exitTimeout,
       Optional<ServerTlsOptions> tls,

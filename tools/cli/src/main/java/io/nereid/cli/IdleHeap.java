@@ -6,39 +6,43 @@ import java.lang.management.MemoryPoolMXBean;
 import java.time.Duration;
 
 /**
- * Has the collector keep the heap small. When the server has nothing to do, it gives back what the
- * heap grew to under load. While it works, the serial collector looks through its old objects once
- * they have grown: not asked, it lets them grow until the heap is full, and a thousand connections
- * that come and go leave 60 MB. One thread looks.
+ * Keeps the heap small by garbage collections. An idle server gives back the memory that the heap
+ * gained under load. Under load, the serial collector is made to collect old objects once they have
+ * grown: by itself it waits until the heap is full, and a thousand short connections leave 60 MB.
+ * One thread checks.
  */
 final class IdleHeap {
 
   private static final Duration LOOK = Duration.ofSeconds(1);
   private static final int LOOKS_FOR_IDLE = 30;
 
-  /** Old objects may become half as many bytes again, and so many more. */
+  /** The allowed growth of old objects, beyond half of their size. */
   private static final long GROWTH_BYTES = 32L << 20;
 
-  /** Collections of old objects take 1 of so many parts of the time at most. */
+  /** Collections of old objects take at most this fraction (1/20) of the time. */
   private static final int PAUSE_PARTS = 20;
 
-  /** A process that takes less of a processor is idle: probes and metrics take less. */
+  /** The share of a processor below which a process is idle; probes and metrics take less. */
   private static final double IDLE_PART = 0.02;
 
-  /** Processor time that must have gone by since the last collection for another one to pay. */
+  /** The processor time since the last collection after which another one pays. */
   private static final long WORTH_NS = Duration.ofSeconds(1).toNanos();
 
   private long lookedNs;
   private long lookedCpuNs;
   private long collectedCpuNs;
 
-  /** Begins to look. Times are the clock's and the process's own, in nanoseconds. */
+  /**
+   * Begins to check. The times are the clock's and the process's processor time, in nanoseconds.
+   */
   IdleHeap(long nowNs, long cpuNs) {
     lookedNs = nowNs;
     lookedCpuNs = cpuNs;
   }
 
-  /** True if the process was idle since the last look, and has worked since it was told so. */
+  /**
+   * True if the process was idle since the last check, and has worked since the last collection.
+   */
   boolean isDue(long nowNs, long cpuNs) {
     boolean idle = cpuNs - lookedCpuNs < IDLE_PART * (nowNs - lookedNs);
     lookedNs = nowNs;
@@ -50,7 +54,7 @@ final class IdleHeap {
     return true;
   }
 
-  /** Looks for as long as the process lives. */
+  /** Checks periodically, as long as the process lives. */
   static void watch() {
     Thread.ofPlatform().daemon().name("nrd-idle").start(IdleHeap::run);
   }
@@ -68,7 +72,7 @@ final class IdleHeap {
       allowGrowth(old);
     }
     try {
-      long nextNs = System.nanoTime(); // not before it old objects are looked through again
+      long nextNs = System.nanoTime(); // the earliest time of the next collection of old objects
       for (int looks = 1; ; looks++) {
         Thread.sleep(LOOK);
         long nowNs = System.nanoTime();
@@ -83,7 +87,7 @@ final class IdleHeap {
         }
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // whoever interrupts it wants it to end
+      Thread.currentThread().interrupt(); // an interrupt ends the thread
     }
   }
 

@@ -141,7 +141,7 @@ final class InferCommand implements Callable<Integer> {
     }
   }
 
-  /** Returns how long it took, printing left aside where there is one response. */
+  /** Sends the request; returns the time it took, without printing if there is one response. */
   private long send(Model model, InferRequest request, boolean print) throws IOException {
     ResponsePrinter printer = printer(model.spec(), Long.toString(model.version()));
     long startNs = System.nanoTime();

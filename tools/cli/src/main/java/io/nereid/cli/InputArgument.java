@@ -23,13 +23,13 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * One {@code --input NAME=VALUE} of {@code nereid infer}. The value is values with commas between
- * them, a JSON array, or {@code @FILE}, which holds JSON when its name ends in {@code .json} and
- * the tensor's bytes otherwise.
+ * One {@code --input NAME=VALUE} of {@code nereid infer}. The value is a list separated by commas,
+ * a JSON array, or {@code @FILE}, which contains JSON if its name ends in {@code .json}, else the
+ * tensor's bytes.
  */
 record InputArgument(String name, String value) {
 
-  /** Makes picocli read one. */
+  /** Parses an argument for picocli. */
   static final class Converter implements ITypeConverter<InputArgument> {
     @Override
     public InputArgument convert(String text) {
@@ -41,7 +41,7 @@ record InputArgument(String name, String value) {
     }
   }
 
-  /** The tensor for the model's input; {@code shape} null: made from the number of values. */
+  /** The tensor for the model's input; {@code shape} null: derived from the number of values. */
   Tensor tensor(ModelSpec model, long[] shape) throws IOException {
     TensorSpec spec =
         model.inputs().stream()
@@ -70,7 +70,8 @@ record InputArgument(String name, String value) {
   }
 
   /**
-   * Random values for an input: from 0 to 1, whole numbers from 0 to 9, or such numbers as text.
+   * Makes random values for an input: from 0 to 1, whole numbers from 0 to 9, or such numbers as
+   * text.
    *
    * @param shape null: one row, and 1 for each other dimension of any size
    */
@@ -111,7 +112,7 @@ record InputArgument(String name, String value) {
               + bytes.length
               + " bytes");
     }
-    // The bytes of strings are one element, unless a shape is given.
+    // The bytes of a file for strings are one element, unless a shape is given.
     long count = spec.dataType().isFixedSize() ? bytes.length / size : 1;
     long[] shape = given == null ? configured(spec, count, batched) : given;
     return Tensor.of(spec.dataType(), MemorySegment.ofArray(bytes), shape);
@@ -158,7 +159,7 @@ record InputArgument(String name, String value) {
 
   // ---- Shapes -----------------------------------------------------------------------------------
 
-  /** A shape as {@code 1x16}. */
+  /** Parses a shape such as {@code 1x16}. */
   static long[] shape(String name, String text) {
     // 18 digits always fit a long.
     if (!text.matches("[0-9]{1,18}(x[0-9]{1,18})*")) {
@@ -172,7 +173,7 @@ record InputArgument(String name, String value) {
     return Arrays.stream(text.split("x")).mapToLong(Long::parseLong).toArray();
   }
 
-  /** The number of its elements. */
+  /** The number of a shape's elements. */
   private static long elementCount(long... shape) {
     long count = 1;
     for (long dim : shape) {
@@ -186,12 +187,12 @@ record InputArgument(String name, String value) {
     return count;
   }
 
-  /** The given shape, with the batch dimension in front when only that is missing. */
+  /** The given shape, with the batch dimension in front if only that is missing. */
   private static long[] complete(TensorSpec spec, long[] shape, boolean batched) {
     return batched && shape.length == spec.dims().size() ? withBatch(1, shape) : shape;
   }
 
-  /** The configured shape, its one open dimension (or the batch's) sized by the count. */
+  /** The configured shape, with its one free dimension (or the batch's) computed from the count. */
   private static long[] configured(TensorSpec spec, long count, boolean batched) {
     long[] dims = spec.dims().stream().mapToLong(Long::longValue).toArray();
     int open = -1;

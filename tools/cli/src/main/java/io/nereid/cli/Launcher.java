@@ -3,8 +3,8 @@ package io.nereid.cli;
 import java.lang.reflect.InvocationTargetException;
 
 /**
- * Stands in front of {@link Main} where the jar is started: compiled for Java 8, it can tell an
- * older Java what is missing, in place of an {@code UnsupportedClassVersionError}.
+ * The jar's main class, which calls {@link Main}: compiled for Java 8, it prints the needed version
+ * on an older Java, in place of an {@code UnsupportedClassVersionError}.
  */
 public final class Launcher {
 
@@ -12,7 +12,7 @@ public final class Launcher {
 
   private Launcher() {}
 
-  /** Starts the command line, or ends with 1 and says which Java it needs. */
+  /** Starts the command line, or ends with 1 and prints the Java version it needs. */
   public static void main(String[] args) throws Throwable {
     String version = System.getProperty("java.specification.version");
     if (feature(version) < OLDEST_JAVA) {
@@ -35,7 +35,7 @@ public final class Launcher {
     }
   }
 
-  /** 8 of 1.8, 17 of 17. */
+  /** The feature number of a Java version: 8 for 1.8, 17 for 17. */
   private static int feature(String version) {
     return Integer.parseInt(version.startsWith("1.") ? version.substring(2) : version);
   }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Shows lines in the place of those before, and hears keys; without a terminal the lines follow
- * each other. For one thread; a process that is ended by a signal leaves the terminal as it was.
+ * Shows changing lines on a terminal and reads keys; without a terminal the lines follow each
+ * other. For one thread; the terminal is restored even if a signal ends the process.
  */
 final class LiveScreen implements AutoCloseable {
 
@@ -19,17 +19,17 @@ final class LiveScreen implements AutoCloseable {
   private static final String CLEAR_LINE = "\033[K";
   private static final String CLEAR_REST = "\033[J";
 
-  /** The time for which a size holds: asking for it starts a process. */
+  /** The time for which a size is reused, since asking for it starts a process. */
   private static final long SIZE_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The rows of a terminal that does not say how large it is. */
+  /** The rows of a terminal of unknown size. */
   private static final int USUAL_ROWS = 24;
 
   private final PrintWriter out;
   private final boolean live;
   private final Thread restore = new Thread(this::leave, "nrd-terminal");
   private boolean first = true;
-  private int rows; // 0: nobody asked yet
+  private int rows; // 0: not asked yet
   private long rowsNs;
 
   private LiveScreen(PrintWriter out, boolean live) {
@@ -42,10 +42,10 @@ final class LiveScreen implements AutoCloseable {
     }
   }
 
-  /** On the terminal of the process, if it has one that knows how to read single keys. */
+  /** Opens the screen on the process's terminal, if it can read single keys. */
   static LiveScreen open(PrintWriter out) {
     boolean terminal = System.console() != null && System.console().isTerminal();
-    // A read returns with a key, or with nothing after half a second.
+    // With these settings, a read returns with a key, or empty after half a second.
     return new LiveScreen(out, terminal && isDone("-icanon", "-echo", "min", "0", "time", "5"));
   }
 
@@ -76,7 +76,7 @@ final class LiveScreen implements AutoCloseable {
     out.flush();
   }
 
-  /** Returns a key, or -1 when none came in the time, or none can come. */
+  /** Returns a key; -1: none came in the time, or none can come. */
   int readKey(long mostNs) throws IOException, InterruptedException {
     if (live) {
       return System.in.read();

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** {@code nereid load}: has a running server load a model of its repositories. */
+/** {@code nereid load}: makes a running server load a model of its repositories. */
 @Command(
     name = "load",
     description = "Have a running server load a model, or load it anew.",
@@ -76,7 +76,7 @@ final class LoadCommand extends RemoteCommand {
   }
 
   private String configText() throws IOException {
-    // Comments follow what 'nereid config' prints of a model with an objective.
+    // Removes comments, which 'nereid config' prints for a model with an objective.
     String text = Files.readString(config).replaceAll("(?m)^#.*$", "");
     try {
       JSON.std.mapFrom(text);

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The flags that say what is logged, in which form and where; Triton's where it has them. */
+/** The flags for the log's content, form and place; Triton's flags if it has them. */
 final class LogArguments extends Arguments {
 
   @Option(

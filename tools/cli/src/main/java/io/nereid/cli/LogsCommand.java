@@ -33,7 +33,7 @@ final class LogsCommand extends SettingsCommand<Object> {
     return client.changeLogSettings(wanted);
   }
 
-  /** The value has the type that the setting has now. */
+  /** Converts a value to the type of the setting's present value. */
   @Override
   Object value(String name, Object now, String value) {
     return switch (now) {

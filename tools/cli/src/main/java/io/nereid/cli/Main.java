@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {"0:done", "1:it failed", "2:the command line is wrong"})
 public final class Main implements Runnable {
-  /** When the JVM had come as far as this class. */
+  /** The time when the JVM loaded this class. */
   static final long ENTERED_MS = System.currentTimeMillis();
 
   private static final List<Class<?>> COMMANDS =
@@ -61,7 +61,7 @@ public final class Main implements Runnable {
           VersionCommand.class,
           HelpCommand.class);
 
-  /** Commands that tell of others. */
+  /** Commands that need all others. */
   private static final List<Class<?>> OF_ALL = List.of(CompletionCommand.class, HelpCommand.class);
 
   private static final String HELP_OF = "--help=";
@@ -78,24 +78,27 @@ public final class Main implements Runnable {
 
   /** Runs the command line and ends the process with its exit code. */
   public static void main(String[] args) {
-    // One line for a warning of the runtime, unless the user has another form in mind.
+    // Warnings of the runtime take one line, unless the user sets another format.
     System.getProperties()
         .putIfAbsent("java.util.logging.SimpleFormatter.format", "%4$s: %5$s%6$s%n");
     System.getProperties().putIfAbsent("java.util.logging.manager", KeptLogManager.class.getName());
-    // No option has such a type, and to look for their ways to read text loads a hundred classes.
+    // No option has such a type, and looking for their converters loads a hundred classes.
     System.getProperties().putIfAbsent("picocli.converters.excludes", "java\\.(sql|time)\\..*");
-    // The command reads nothing by Java's serialization, so that the JVM may refuse all of it.
+    // The command never uses Java's serialization, so the JVM may refuse all of it.
     System.getProperties().putIfAbsent("helidon.serialFilter.missing.action", "configure");
     PrintWriter out = new PrintWriter(System.out, true);
     System.exit(run(args, System.getenv(), out, new PrintWriter(System.err, true)));
   }
 
-  /** Without an environment. */
+  /** Runs a command line without an environment. */
   static int run(String[] args, PrintWriter out, PrintWriter err) {
     return run(args, Map.of(), out, err);
   }
 
-  /** Everything but the process: prints to the given writers and returns the exit code. */
+  /**
+   * Runs a command line without ending the process: prints to the given writers and returns the
+   * exit code.
+   */
   static int run(String[] args, Map<String, String> environment, PrintWriter out, PrintWriter err) {
     Main main = new Main();
     Settings settings = new Settings(environment, new RunLast());
@@ -113,12 +116,13 @@ public final class Main implements Runnable {
     try (ServedFile served = ServedFile.of(args)) {
       return command.execute(served.arguments());
     } catch (NereidException
-        | Error error) { // picocli takes exceptions only; threads would keep the process alive
+        // picocli catches exceptions only, and threads would keep the process alive
+        | Error error) {
       return errors.report(error, command);
     }
   }
 
-  /** The options of a command under one heading. */
+  /** Prints the options of a command under one heading. */
   private static int help(CommandLine command, String topic) {
     Optional<String> section = GroupedHelp.topic(command, topic);
     if (section.isPresent()) {
@@ -133,14 +137,14 @@ public final class Main implements Runnable {
     return CommandLine.ExitCode.USAGE;
   }
 
-  /** The command that the arguments begin with, or all commands, with all their options. */
+  /** The command line with the command that the arguments begin with, or with all commands. */
   static CommandLine commandLine(String... args) {
     return commandLine(new Main(), named(args));
   }
 
   /**
-   * The command that the arguments begin with, or all: reading the options of the others took a
-   * fifth of the time in which a server starts.
+   * The command that the arguments begin with, or all: reading the options of all took a fifth of a
+   * server's start.
    */
   private static List<Class<?>> named(String[] args) {
     return COMMANDS.stream()
@@ -157,7 +161,8 @@ public final class Main implements Runnable {
     commands.forEach(command::addSubcommand);
     command
         .setCaseInsensitiveEnumValuesAllowed(true)
-        .setOverwrittenOptionsAllowed(true); // the last one wins, as in scripts that add theirs
+        // the last one wins, as for scripts that append options
+        .setOverwrittenOptionsAllowed(true);
     CommandLine serve = command.getSubcommands().get("serve");
     if (serve != null) {
       TritonFlags.addTo(serve.getCommandSpec());
@@ -177,7 +182,7 @@ public final class Main implements Runnable {
   static final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
-      // Absent where the classes do not come from the jar, as in an IDE.
+      // Absent if the classes do not come from the jar, as in an IDE.
       String version = Main.class.getPackage().getImplementationVersion();
       return new String[] {
         "nereid " + (version == null ? "(unpackaged)" : version),

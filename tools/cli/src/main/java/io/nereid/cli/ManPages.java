@@ -18,7 +18,7 @@ import picocli.CommandLine.Model.UsageMessageSpec;
 
 /**
  * Writes the manual page of each command, in roff with the macros of man(7); run when a
- * distribution is made. An object is one page that is being written.
+ * distribution is made. An object writes one page.
  */
 final class ManPages {
 
@@ -33,7 +33,7 @@ final class ManPages {
     name = fileName(spec);
   }
 
-  /** Takes the directory they go to, which is made if need be. */
+  /** Writes all pages into the directory of the argument, which is made if necessary. */
   public static void main(String[] args) throws IOException {
     if (args.length != 1) {
       throw new IllegalArgumentException(
@@ -59,12 +59,12 @@ final class ManPages {
     Files.writeString(file, of(spec, product));
   }
 
-  /** Its name without the section: {@code nereid-serve} for {@code nereid serve}. */
+  /** The page's name without the section: {@code nereid-serve} for {@code nereid serve}. */
   static String fileName(CommandSpec command) {
     return command.qualifiedName("-");
   }
 
-  /** The page's text; {@code product} is its name and version. */
+  /** The page's text; {@code product} is the product's name and version. */
   static String of(CommandSpec command, String product) {
     ManPages page = new ManPages(command);
     page.head(product);
@@ -79,11 +79,11 @@ final class ManPages {
 
   private void head(String product) {
     UsageMessageSpec usage = command.usageMessage();
-    // Without a date: the same sources make the same page.
+    // No date, so that the same sources make the same page.
     line(
         ".TH \"%s\" \"1\" \"\" \"%s\" \"Nereid\""
             .formatted(name.toUpperCase(Locale.ROOT), product));
-    // Paragraphs that are not filled to the right margin, and words that are not hyphenated.
+    // Neither justification nor hyphenation.
     line(".nh");
     line(".ad l");
     section("Name");
@@ -202,7 +202,7 @@ final class ManPages {
     }
   }
 
-  /** With picocli's markup and line breaks resolved. */
+  /** Returns text with picocli's markup and line breaks resolved. */
   private static String formatted(String text) {
     return Ansi.OFF.string(text.replace("%n", "\n").replace("%%", "%"));
   }
@@ -225,7 +225,7 @@ final class ManPages {
     roff.append(row).append('\n');
   }
 
-  /** A dash is one that can be copied, and no line is taken for a request. */
+  /** Escapes text so that dashes can be copied, and no line looks like a roff request. */
   private static String escaped(String text) {
     String plain = text.stripTrailing().replace("\\", "\\e").replace("-", "\\-");
     return plain.startsWith(".") || plain.startsWith("'") ? "\\&" + plain : plain;

@@ -15,7 +15,7 @@ import java.util.Optional;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Triton's flags that say where metrics are served, and which. */
+/** Triton's flags for metrics. */
 final class MetricsArguments extends Arguments {
 
   private static final Logger LOGGER = System.getLogger(MetricsArguments.class.getName());
@@ -145,7 +145,10 @@ final class MetricsArguments extends Arguments {
     };
   }
 
-  /** The errors say how exact an estimate has to be; here there is none, but buckets. */
+  /**
+   * Parses quantiles; their errors are ignored, since values come from buckets and not from
+   * estimates.
+   */
   private List<Double> quantiles(String form, String value) {
     List<Double> quantiles = new ArrayList<>();
     for (String pair : value.split(",", -1)) {
@@ -158,7 +161,7 @@ final class MetricsArguments extends Arguments {
           continue;
         }
       } catch (NumberFormatException e) {
-        // as a number out of range
+        // handled as a number out of range
       }
       throw refused("QUANTILE:ERROR, both from 0 to 1, with commas between several,", form);
     }

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The metrics of a running server, where it has some and they can be reached. For one thread, which
- * waits a second for them at most, and a while before it asks again.
+ * Reads the metrics of a running server, if they can be reached. For one thread, which waits at
+ * most a second, and after a failure a while before the next try.
  */
 final class MetricsSource implements AutoCloseable {
 
@@ -23,16 +23,17 @@ final class MetricsSource implements AutoCloseable {
   private static final int USUAL_GRPC_PORT = 8001;
   private static final int USUAL_METRICS_PORT = 8002;
 
-  private final URI uri; // null: nobody knows where they are
+  private final URI uri; // null: the address is unknown
   private final ServerConnection server;
   private final HttpClient client;
   private boolean failed;
   private long failedNs;
 
   /**
-   * The metrics of a server.
+   * Makes a source for a server.
    *
-   * @param given where they are; null: at the usual port, if the server is at its own usual port
+   * @param given the address of the metrics; null: the usual port, if the server is at its own
+   *     usual port
    */
   MetricsSource(ServerConnection server, URI given) {
     this.server = server;
@@ -47,7 +48,7 @@ final class MetricsSource implements AutoCloseable {
         : null;
   }
 
-  /** The metrics as they are now; empty: there are none to be had. */
+  /** The metrics as they are now; empty: not available. */
   Optional<Scrape> ask() throws InterruptedException {
     if (uri == null || (failed && System.nanoTime() - failedNs < PAUSE_NS)) {
       return Optional.empty();

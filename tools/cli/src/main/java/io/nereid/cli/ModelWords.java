@@ -10,8 +10,8 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * The words of command lines that are about models: where a shell completes a model's name, and
- * which options say where the models are. All of it follows from the commands themselves.
+ * The words of command lines about models: those after which a shell completes a model's name, and
+ * the options for the models' places, all derived from the commands.
  *
  * @param commands whose first argument is a model
  * @param options whose value is a model

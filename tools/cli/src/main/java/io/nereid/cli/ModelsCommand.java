@@ -38,7 +38,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code nereid models}: lists what model repositories hold, or what a running server has. */
+/** {@code nereid models}: lists the models of repositories, or of a running server. */
 @Command(
     name = "models",
     description =
@@ -103,7 +103,7 @@ final class ModelsCommand implements Callable<Integer> {
     }
   }
 
-  /** The names of what lies in the repositories, whether it is right or not. */
+  /** The names of the repositories' models, valid or not. */
   private Stream<String> namesHere() throws IOException {
     List<String> names = new ArrayList<>();
     RepositoryOptions options =
@@ -240,7 +240,9 @@ final class ModelsCommand implements Callable<Integer> {
     }
   }
 
-  /** It may have left since the index was made; what it was loaded from is known all the same. */
+  /**
+   * The model of an entry; it may have been unloaded since, but its specification is still known.
+   */
   private static Model model(Nereid nereid, ModelIndexEntry entry) {
     return nereid.models().stream()
         .filter(model -> model.name().equals(entry.name()))
@@ -254,8 +256,8 @@ final class ModelsCommand implements Callable<Integer> {
    *
    * @param version empty: none was ever loaded
    * @param state empty: none was ever loaded
-   * @param reason why it is in that state; empty: nobody says
-   * @param spec what it takes and answers with, while it is ready
+   * @param reason the reason for the state; empty: none
+   * @param spec its specification, while it is ready
    * @param model the model itself, while it is ready in this process
    */
   private record Listed(
@@ -266,7 +268,7 @@ final class ModelsCommand implements Callable<Integer> {
       Optional<ModelSpec> spec,
       Optional<Model> model) {
 
-    /** True if it should be there and is not: what was unloaded on purpose is well. */
+    /** True if the model should be ready and is not, unless it was unloaded on purpose. */
     boolean isBroken() {
       return state.equals("UNAVAILABLE") && !reason.equals("unloaded");
     }

@@ -6,14 +6,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Makes a repository of one version of a model, out of links. */
+/** Makes a repository with one version of a model, from links. */
 final class OneVersion {
 
   private static final String VERSION = "[0-9]+";
 
   private OneVersion() {}
 
-  /** True for {@code REPOSITORY/MODEL:VERSION} where no file is called so. */
+  /** True for {@code REPOSITORY/MODEL:VERSION} if no file has that name. */
   static boolean isNamed(Path path) {
     Path name = path.getFileName();
     return name != null && name.toString().lastIndexOf(':') > 0 && !Files.exists(path);
@@ -22,7 +22,7 @@ final class OneVersion {
   /**
    * Makes the repository.
    *
-   * @param named the version, as of {@link #isNamed}
+   * @param named the version, in the form of {@link #isNamed}
    * @param work a directory in which the repository is made
    */
   static Path repository(Path named, Path work) throws IOException {

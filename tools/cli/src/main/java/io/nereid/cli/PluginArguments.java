@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** Triton's flags for plug-ins: where they are, and their settings. */
+/** Triton's flags for plug-ins: their places and settings. */
 final class PluginArguments extends Arguments {
 
   private static final String BACKEND_FORM = "[NAME,]KEY=VALUE";
@@ -50,7 +50,7 @@ final class PluginArguments extends Arguments {
               + " Python. Whoever may load models may then run code in the server.")
   private boolean clientCode;
 
-  /** A setting with the backend that it is for; the name is empty: for all. */
+  /** A setting of a backend; an empty name means all backends. */
   private record Setting(String backend, String key, String value) {}
 
   private Setting setting(String text) {
@@ -65,7 +65,7 @@ final class PluginArguments extends Arguments {
     return new Setting(backend, key, text.substring(equal + 1));
   }
 
-  /** The directories and settings, to which those of a cache can be added. */
+  /** Makes the options; a cache's settings can be added. */
   PluginOptions.Builder options() {
     PluginOptions.Builder options = PluginOptions.builder().clientCode(clientCode);
     Optional.ofNullable(backendDirectory).ifPresent(options::backendDirectory);
@@ -88,7 +88,7 @@ final class PluginArguments extends Arguments {
     }
   }
 
-  /** Applies settings for all backends to Nereid's own as well. */
+  /** Applies settings for all backends to Nereid's own backends. */
   void apply(RepositoryOptions.Builder models) {
     for (String text : backends) {
       Setting setting = setting(text);

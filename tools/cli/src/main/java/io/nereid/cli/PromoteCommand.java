@@ -11,7 +11,7 @@ import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code nereid promote}: has a version of a model serve the requests that name no version. */
+/** {@code nereid promote}: makes a version of a model serve the requests that name no version. */
 @Command(
     name = "promote",
     description = "Have a running server send requests that name no version to this one.",

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
 
-/** The flag that says where requests are recorded, and which. */
+/** The flag for recording requests. */
 final class RecordArguments extends Arguments {
 
   @Option(
@@ -57,7 +57,7 @@ final class RecordArguments extends Arguments {
     return Optional.of(options);
   }
 
-  /** True if requests are recorded from the start on; after {@link #options}. */
+  /** True if requests are recorded from the start on; valid after {@link #options}. */
   boolean atOnce() {
     return atOnce;
   }

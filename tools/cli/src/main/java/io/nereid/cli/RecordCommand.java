@@ -8,7 +8,7 @@ import java.util.Optional;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code nereid record}: shows whether a running server records requests, begins and ends it. */
+/** {@code nereid record}: shows, begins or ends the recording of a running server. */
 @Command(
     name = "record",
     description = "Show whether a running server records requests; begin, or end it.",

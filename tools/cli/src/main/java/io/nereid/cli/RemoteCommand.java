@@ -22,10 +22,10 @@ import picocli.CommandLine.Spec;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** A command that asks a running server, and prints a text for people or JSON for scripts. */
+/** A command that calls a running server, and prints text for people or JSON for scripts. */
 abstract class RemoteCommand implements Callable<Integer> {
 
-  /** Loading a model takes long, and so does writing what is left of a recording. */
+  /** The timeout for loading a model, or writing the rest of a recording, which takes long. */
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
   @Spec CommandSpec command;
@@ -42,11 +42,11 @@ abstract class RemoteCommand implements Callable<Integer> {
     }
   }
 
-  /** Returns the exit code. */
+  /** Runs the command; returns the exit code. */
   abstract int run(ServerConnection connection, PrintWriter out)
       throws IOException, InterruptedException;
 
-  /** To the server that the options name; nothing is sent yet. */
+  /** Connects to the server that the options name; nothing is sent yet. */
   static ServerConnection connect(CommandSpec command, ServerArguments server) throws IOException {
     try {
       return server.connect();
@@ -56,17 +56,18 @@ abstract class RemoteCommand implements Callable<Integer> {
   }
 
   /**
-   * Asks over HTTP for what has no method of gRPC, which may take minutes.
+   * Calls an HTTP endpoint that gRPC lacks, which may take minutes.
    *
-   * @param body what is sent by POST; empty: nothing is, and it is a GET
-   * @return the answer's members; none where it is empty
+   * @param body the body of a POST; empty: a GET
+   * @return the answer's members; none if it is empty
    */
   static Map<String, Object> ask(ServerConnection server, String path, Optional<String> body)
       throws IOException, InterruptedException {
     if (server.isGrpc()) {
       throw new IllegalArgumentException("expected -i http, got grpc: it has no method for this");
     }
-    server.ask("expected a server", InferenceClient::serverMetadata); // or says why there is none
+    // throws if there is no server
+    server.ask("expected a server", InferenceClient::serverMetadata);
     String base = server.toString();
     URI uri = URI.create((base.contains("://") ? base : "http://" + base) + path);
     HttpRequest.Builder request = server.otherRequest(uri).timeout(PATIENCE);

@@ -20,11 +20,11 @@ import java.util.Set;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * One that answers the requests of a recording, and what was opened for that. For one thread.
+ * A side that answers the requests of a recording, with its resources. For one thread.
  *
  * @param source answers
- * @param check throws where it cannot answer any more
- * @param end closes what was opened
+ * @param check throws if it cannot answer any more
+ * @param end closes the resources
  */
 record ReplaySide(AnswerSource source, Step check, Step end) implements AutoCloseable {
 
@@ -33,14 +33,17 @@ record ReplaySide(AnswerSource source, Step check, Step end) implements AutoClos
     void run() throws MeasurementException;
   }
 
-  /** Throws where a command line names a server besides a repository. */
+  /** Throws if a command line names both a server and a repository. */
   static void check(CommandSpec command, Path repository, ServerArguments server) {
     if (repository != null && server.isGiven()) {
       throw Arguments.wrong(command, "a REPOSITORY or -u", "both");
     }
   }
 
-  /** The models of a repository, or of a file, in this process; {@code names}: only these. */
+  /**
+   * A side with the models of a repository, or of a file, in this process; {@code names}: only
+   * these.
+   */
   static ReplaySide here(Path models, String... names) {
     boolean file = ModelFile.isAt(models);
     RepositoryOptions.Builder options = RepositoryOptions.builder().repository(models);
@@ -51,15 +54,15 @@ record ReplaySide(AnswerSource source, Step check, Step end) implements AutoClos
     return new ReplaySide(new RuntimeAnswers(nereid, file), () -> {}, nereid::close);
   }
 
-  /** The models of a running server. */
+  /** A side with the models of a running server. */
   static ReplaySide at(ServerConnection server) {
     return new ReplaySide(new ServedAnswers(server, ""), () -> {}, server::close);
   }
 
   /**
-   * A server that is started for it, as those whose speed is compared.
+   * A side with a server that is started for it, as in comparisons of speed.
    *
-   * @param names the models that are loaded, as far as the server has them
+   * @param names the models to load, as far as the server has them
    * @param work a directory for its output
    */
   static ReplaySide started(ServedSide side, Set<String> names, Path work)

@@ -13,10 +13,10 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import tools.jackson.jr.ob.JSON;
 
-/** Makes a recording what the load generator sends to measure speed. */
+/** Turns a recording into inputs for the load generator. */
 final class ReplayedInputs {
 
-  /** Requests of a model whose inputs are sent again. */
+  /** The most requests of a model whose inputs are used. */
   private static final int MOST_MEASURED = 100;
 
   private ReplayedInputs() {}

@@ -24,13 +24,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** The flag that says where models are: the bundled ones, unless it names other directories. */
+/** The flag for the repositories of models; by default the bundled models. */
 final class RepositoryArguments extends Arguments {
 
   private static final String ISOLATION_FORM = "--isolation MODEL=process";
   private static final String OBJECTIVE_FORM = "--objective MODEL=p99:20ms";
 
-  /** Held here: the logging system keeps loggers weakly, and would forget the level with them. */
+  /**
+   * Kept in a field, because the logging system may collect an unused logger and forget its level.
+   */
   private static final Logger LOAD_LOG = Logger.getLogger("io.nereid.load");
 
   @Option(
@@ -64,7 +66,7 @@ final class RepositoryArguments extends Arguments {
       })
   private List<String> isolations = new ArrayList<>();
 
-  /** A list of one, or none where it is null. */
+  /** Returns a list of one element, or an empty one for null. */
   static List<String> listOf(String more) {
     return more == null ? List.of() : List.of(more);
   }
@@ -73,16 +75,16 @@ final class RepositoryArguments extends Arguments {
   List<String> places(List<String> more) {
     List<String> all = new ArrayList<>(repositories);
     all.addAll(more);
-    // The launcher says where the project is.
+    // The launcher passes the project's directory.
     return all.isEmpty()
         ? List.of(Path.of(System.getProperty("nereid.home", ""), "examples", "models").toString())
         : all;
   }
 
   /**
-   * Adds the repositories, and what is said of single models.
+   * Adds the repositories, and the options of single models.
    *
-   * @param progress hears how far fetching is
+   * @param progress gets the progress of fetching
    */
   void addTo(RepositoryOptions.Builder options, List<String> more, Consumer<String> progress) {
     stores.addTo(options, places(more), progress);
@@ -125,7 +127,7 @@ final class RepositoryArguments extends Arguments {
     return value;
   }
 
-  /** For commands that tell why a model cannot be loaded, or how long it took, themselves. */
+  /** Mutes the log of loads, for commands that print failures and times of loads themselves. */
   static void muteLoadLog() {
     LOAD_LOG.setLevel(Level.OFF);
   }
@@ -160,12 +162,12 @@ final class RepositoryArguments extends Arguments {
       return name;
     }
 
-    /** Empty: the highest, or the one that a server chooses. */
+    /** The version; empty: the highest, or the server's choice. */
     String version() {
       return version == null ? "" : version.toString();
     }
 
-    /** For a model that a running server has: nothing may say where it would be loaded from. */
+    /** Throws if options for loading a model are given together with a running server. */
     void checkServed(CommandSpec command) {
       if (directory != null || !repositories.repositories.isEmpty()) {
         throw new ParameterException(
@@ -173,9 +175,9 @@ final class RepositoryArguments extends Arguments {
       }
     }
 
-    /** A runtime with this model, and with those that it needs. */
+    /** Opens a runtime with this model, and with the models that it needs. */
     Nereid open() {
-      RepositoryArguments.muteLoadLog(); // what goes wrong is thrown by model()
+      RepositoryArguments.muteLoadLog(); // model() throws the failure
       locate();
       RepositoryOptions.Builder options = RepositoryOptions.builder().explicit(name);
       repositories.addTo(options, listOf(directory), text -> {});
@@ -185,7 +187,9 @@ final class RepositoryArguments extends Arguments {
           NereidOptions.builder().rateLimit(true).plugins(plugins.options().build()).build());
     }
 
-    /** A file is a model, and so is the directory of one, by its path or beside its name. */
+    /**
+     * Finds the model: a file, or a model's directory, given as a path or by repository and name.
+     */
     private void locate() {
       if (directory == null && StoreArguments.isUrl(name)) {
         int slash = name.lastIndexOf('/');
@@ -216,7 +220,7 @@ final class RepositoryArguments extends Arguments {
             .map(entry -> entry.getFileName().toString())
             .anyMatch(entry -> entry.equals("config.pbtxt") || entry.matches("[1-9][0-9]*"));
       } catch (IOException e) {
-        return false; // who loads it says why
+        return false; // loading it will give the reason
       }
     }
 
@@ -225,7 +229,7 @@ final class RepositoryArguments extends Arguments {
       return version == null ? nereid.model(name) : nereid.model(name, version);
     }
 
-    /** The model, loaded or not; the highest version of those that were tried. */
+    /** The model, loaded or not: the highest version whose load was tried. */
     Optional<Model> tried(Nereid nereid) {
       return nereid.models().stream()
           .filter(model -> model.name().equals(name))

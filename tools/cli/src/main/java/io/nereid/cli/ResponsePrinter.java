@@ -17,7 +17,7 @@ import tools.jackson.jr.ob.JSON;
 /** Prints responses to one request for people, or as JSON in the protocol's form. */
 final class ResponsePrinter {
 
-  /** Elements that a person still reads; JSON holds all. */
+  /** The most elements that are printed for people; JSON has all. */
   private static final int MAX_ELEMENTS = 64;
 
   private final PrintWriter out;
@@ -33,7 +33,7 @@ final class ResponsePrinter {
     this.json = json;
   }
 
-  /** The only response to a request. */
+  /** Prints the only response to a request. */
   void printOnly(Map<String, Tensor> outputs) throws IOException {
     if (json) {
       out.println(JSON.std.asString(reply(outputs)));
@@ -42,7 +42,7 @@ final class ResponsePrinter {
     }
   }
 
-  /** One of any number of responses, which people see at once; end is called behind the last. */
+  /** Prints one of any number of responses, for people at once; end is called after the last. */
   void printNext(Map<String, Tensor> outputs) {
     if (json) {
       replies.add(reply(outputs));
@@ -98,7 +98,7 @@ final class ResponsePrinter {
     }
   }
 
-  /** The best class of each row. */
+  /** Prints the best class of each row. */
   private void printLabels(TensorSpec spec, Tensor tensor) {
     int rank = tensor.rank();
     long classes = rank == 0 ? 1 : tensor.dim(rank - 1);
@@ -122,7 +122,7 @@ final class ResponsePrinter {
     };
   }
 
-  /** The first elements, in the form in which JSON and people write them. */
+  /** The first elements, in the form for JSON and for people. */
   private static List<Object> elements(Tensor tensor, long most) {
     long count = Math.min(most, tensor.elementCount());
     if (tensor.dataType() == DataType.BYTES) {

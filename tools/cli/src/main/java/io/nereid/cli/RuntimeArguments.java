@@ -11,20 +11,20 @@ import java.util.Map;
 import java.util.OptionalInt;
 import picocli.CommandLine.Option;
 
-/** Triton's flags for the runtime: its memory, its response cache, and what executions share. */
+/** Triton's flags for the runtime: its memory, response cache, and resources of executions. */
 final class RuntimeArguments extends Arguments {
 
   private static final String CACHE_FORM = "--cache-config local,size=BYTES or NAME,KEY=VALUE";
 
-  /** The cache that Nereid has itself, unless a plug-in of that name is wanted. */
+  /** The name of Nereid's own cache, unless a plug-in of that name is asked for. */
   private static final String OWN_CACHE = "local";
 
-  /** The setting of a cache that has the name of Nereid's own. */
+  /** The setting that asks for a plug-in cache with the name of Nereid's own. */
   private static final String PLUGIN = PluginOptions.IMPLEMENTATION + "=plugin";
 
   private static final String RESOURCE_FORM = "NAME:COUNT[:DEVICE]";
 
-  /** Linux has a set of so many for a thread. */
+  /** The most cores in Linux's set for a thread. */
   private static final int MOST_CORES = 1024;
 
   @Option(
@@ -51,7 +51,7 @@ final class RuntimeArguments extends Arguments {
               + " by default. Other names, and local,implementation=plugin, are plug-ins.")
   private List<String> cache = new ArrayList<>();
 
-  /** Triton's flag before --cache-config. */
+  /** Triton's older flag, before --cache-config. */
   @Option(
       names = "--response-cache-byte-size",
       paramLabel = "BYTES",
@@ -81,7 +81,7 @@ final class RuntimeArguments extends Arguments {
   /**
    * The runtime's options.
    *
-   * @param stageHistograms whether something tells them
+   * @param stageHistograms whether metrics use stage histograms
    * @param plugins the settings of plug-ins, to which those of a cache are added
    */
   NereidOptions options(boolean stageHistograms, PluginOptions.Builder plugins) {
@@ -151,7 +151,7 @@ final class RuntimeArguments extends Arguments {
     return policies;
   }
 
-  /** Numbers and ranges of them, such as 0-3,7. */
+  /** Parses numbers and ranges, such as 0-3,7. */
   private List<Integer> cores(String value, String text) {
     List<Integer> cores = new ArrayList<>();
     for (String range : value.split(",", -1)) {
@@ -211,7 +211,7 @@ final class RuntimeArguments extends Arguments {
         return bytes;
       }
     } catch (NumberFormatException e) {
-      // as a negative one
+      // handled as a negative number
     }
     throw wrong(CACHE_FORM, "'" + setting + "'");
   }

@@ -87,7 +87,7 @@ final class ServeCommand implements Callable<Integer> {
 
   @Mixin private LogArguments logging = new LogArguments();
 
-  /** The rest of a reason is in the log. */
+  /** The length at which reasons are cut; the log has the rest. */
   private static final int MOST_OF_A_REASON = 100;
 
   @Option(
@@ -161,7 +161,7 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** The server's options. */
+  /** Makes the server's options. */
   ServerOptions options(RepositoryOptions models, LogSettings log) {
     Duration exitTimeout = Duration.ofSeconds(exitTimeoutSeconds);
     Optional<MetricsOptions> served = metrics.options(http.address(), tls.options(), access.http());
@@ -216,12 +216,12 @@ final class ServeCommand implements Callable<Integer> {
     out.flush();
   }
 
-  /** Says of what kind the pool's memory is, where GPUs have to do with it. */
+  /** Prints the state of the pool's page locking, if GPUs use the pool. */
   private static void printPool(PrintWriter out, NereidServer server) {
     server.nereid().pageLocking().ifPresent(text -> out.println("Memory pool: " + text));
   }
 
-  /** Says what was turned off, for whoever looks for it in vain. */
+  /** Prints the features that were turned off, for users who miss them. */
   private static void printOff(PrintWriter out, ServerOptions options) {
     if (options.http().isEmpty()) {
       out.println("Not serving HTTP: --allow-http is false");
@@ -234,7 +234,7 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** From the start of the JVM to now, and its parts. */
+  /** The time from the JVM's start to now, with its parts. */
   private static String startTimes(NereidServer server) {
     long nowMs = System.currentTimeMillis();
     long jvmMs = ManagementFactory.getRuntimeMXBean().getStartTime();
@@ -252,7 +252,7 @@ final class ServeCommand implements Callable<Integer> {
     return line.toString();
   }
 
-  /** Says whether the server is ready, and leads with what is wrong. */
+  /** The headline: whether the server is ready, with problems first. */
   private static String headline(NereidServer server) {
     List<Model> models = server.nereid().models();
     long failed = models.stream().filter(model -> model.state() == ModelState.FAILED).count();
@@ -271,17 +271,17 @@ final class ServeCommand implements Callable<Integer> {
       Model model = server.nereid().model(entry.name(), entry.version().orElseThrow());
       return model.loadTimes().total().toMillis() + " ms";
     } catch (NereidException e) {
-      return "-"; // it was unloaded meanwhile
+      return "-"; // the model was unloaded meanwhile
     }
   }
 
   /**
-   * The flags that say where NVIDIA's libraries are. The backend {@code tensorrt} reads them as
+   * The flags for the places of NVIDIA's libraries. The backend {@code tensorrt} reads them as
    * properties when its first model is loaded.
    */
   static final class TensorRtArguments {
 
-    /** Properties that {@code io.nereid.tensorrt} reads. */
+    /** The properties that {@code io.nereid.tensorrt} reads. */
     private static final String DIRECTORIES_PROPERTY = "nereid.tensorrt.dir";
 
     private static final String PLUGINS_PROPERTY = "nereid.tensorrt.plugins";
@@ -298,7 +298,7 @@ final class ServeCommand implements Callable<Integer> {
         description = "Libraries with plugins for TensorRT, separated by colons.")
     private String plugins;
 
-    /** Before the first model is loaded. */
+    /** Sets the properties, before the first model is loaded. */
     void apply() {
       set(DIRECTORIES_PROPERTY, directories);
       set(PLUGINS_PROPERTY, plugins);

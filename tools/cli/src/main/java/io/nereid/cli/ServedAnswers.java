@@ -18,10 +18,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Answers recorded requests by a running server, which chooses the version. For one thread.
+ * Answers recorded requests with a running server, which chooses the version. For one thread.
  *
  * @param server stays the caller's
- * @param single the model that answers whatever the recorded one was called; empty: that one
+ * @param single the model that answers in place of recorded ones; empty: the recorded one
  */
 record ServedAnswers(ServerConnection server, String single) implements AnswerSource {
 

@@ -10,18 +10,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The file that {@code nereid perf model.onnx} measures, on a server of its own in this process and
- * at free ports: the load generator knows servers only. Other command lines are as they are.
+ * Serves the file of {@code nereid perf model.onnx} in this process at free ports, since the load
+ * generator only measures servers. Other command lines are unchanged.
  */
 record ServedFile(String[] arguments, NereidServer server) implements AutoCloseable {
 
-  /** Begins to serve, where the arguments are of {@code perf} and name a file and no server. */
+  /** Begins to serve if the arguments are of {@code perf} and name a file and no server. */
   static ServedFile of(String[] arguments) {
     int file = arguments.length > 0 && arguments[0].equals("perf") ? indexOfFile(arguments) : -1;
     if (file < 0) {
       return new ServedFile(arguments, null);
     }
-    RepositoryArguments.muteLoadLog(); // that the model is not there is told by perf
+    RepositoryArguments.muteLoadLog(); // perf will report a missing model
     Path path = Path.of(arguments[file]);
     NereidServer server =
         NereidServer.start(
@@ -41,7 +41,7 @@ record ServedFile(String[] arguments, NereidServer server) implements AutoClosea
     int file = -1;
     for (int i = 1; i < arguments.length; i++) {
       if (arguments[i].startsWith("-u") || arguments[i].startsWith("--url")) {
-        return -1; // the server that is named has a model of this name
+        return -1; // the named server has a model of this name
       }
       if (ModelFile.isNamed(arguments[i]) && ModelFile.isAt(Path.of(arguments[i]))) {
         file = i;

@@ -49,7 +49,7 @@ final class ServedInference {
     return io.nereid.client.Tensor.of(tensor.dataType(), bytes, tensor.shape());
   }
 
-  /** Returns how long it took, printing left aside where there is one response. */
+  /** Sends the request; returns the time it took, without printing if there is one response. */
   long send(Optional<ResponsePrinter> printer) {
     String expected = "expected an answer of model '" + model.name() + "'";
     return server.ask(

@@ -12,12 +12,12 @@ import io.nereid.types.Names;
 import java.util.Comparator;
 import java.util.List;
 
-/** The models of a running server, in the form that models of this process have. */
+/** Converts descriptions of a running server's models to the types for models of this process. */
 final class ServedModels {
 
   private ServedModels() {}
 
-  /** All that the server knows, loaded or not, by name and version. */
+  /** All models that the server knows, loaded or not, by name and version. */
   static List<IndexedModel> index(ServerConnection server) {
     return server.ask("expected the models of " + server, InferenceClient::repositoryIndex).stream()
         .sorted(
@@ -27,7 +27,7 @@ final class ServedModels {
         .toList();
   }
 
-  /** A model that is ready; with an empty version the one that the server chooses. */
+  /** The specification of a ready model; with an empty version, the server chooses. */
   static ModelSpec spec(ServerConnection server, String name, String version) {
     ModelInfo info = info(server, name, version);
     ModelSpec.Builder spec =
@@ -42,7 +42,7 @@ final class ServedModels {
     return spec.build();
   }
 
-  /** A name that the server does not know is answered with those that it knows. */
+  /** The description of a model; the failure for an unknown name lists the known ones. */
   private static ModelInfo info(ServerConnection server, String name, String version) {
     try {
       return server.model(name, version);
@@ -60,11 +60,11 @@ final class ServedModels {
     try {
       return index(server).stream().map(IndexedModel::name).distinct().toList();
     } catch (PerfException e) {
-      return List.of(); // the first failure says enough
+      return List.of(); // the first failure is enough
     }
   }
 
-  /** Metadata have the batch dimension, specifications have not. */
+  /** Converts a tensor: metadata have the batch dimension, specifications do not. */
   private static TensorSpec tensor(TensorInfo tensor, boolean batched, boolean optional) {
     List<Long> shape = tensor.shape();
     List<Long> dims = batched && !shape.isEmpty() ? shape.subList(1, shape.size()) : shape;

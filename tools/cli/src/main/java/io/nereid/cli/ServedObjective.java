@@ -7,15 +7,15 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A model's objective as a running server tells it.
+ * A model's objective, from a running server's statistics.
  *
- * @param fields those of the objective among the model's statistics; none: it has no objective
+ * @param fields the objective's fields in the model's statistics; empty: no objective
  */
 record ServedObjective(String server, Map<String, Object> fields) {
 
   private static final double NS_OF_A_MS = 1e6;
 
-  /** Asks about the version that was asked for, or the highest; over HTTP only. */
+  /** Asks for the given version, or the highest; over HTTP only. */
   @SuppressWarnings("unchecked") // JSON has no other keys
   static ServedObjective ask(ServerConnection server, String model, String version) {
     List<ModelUsage> versions =
@@ -32,7 +32,7 @@ record ServedObjective(String server, Map<String, Object> fields) {
         server.toString(), objective == null ? Map.of() : (Map<String, Object>) objective);
   }
 
-  /** Comments that follow a configuration; none where there is no objective. */
+  /** The comments behind a configuration; empty without an objective. */
   String comments() {
     if (fields.isEmpty()) {
       return "";

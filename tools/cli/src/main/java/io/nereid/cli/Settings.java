@@ -32,7 +32,9 @@ import picocli.CommandLine.ParseResult;
  */
 final class Settings implements IExecutionStrategy {
 
-  /** Between the values of a repeatable option in a variable; paths and lists have , : and =. */
+  /**
+   * The separator of a repeatable option's values in a variable; paths and lists contain , : and =.
+   */
   static final String VARIABLE_SEPARATOR = ";";
 
   private static final String PREFIX = "NEREID_";
@@ -49,15 +51,15 @@ final class Settings implements IExecutionStrategy {
   /** The variables of the environment that may be options. */
   private final Map<String, String> variables = new TreeMap<>();
 
-  /** The values from the environment or the file, by the flag that they stand for. */
+  /** The values from the environment or the file, by their flags. */
   private final Map<String, List<SettingsFile.Value>> taken = new LinkedHashMap<>();
 
   private final IExecutionStrategy next;
 
   /**
-   * Over an environment.
+   * Uses an environment.
    *
-   * @param next runs what was parsed in the end
+   * @param next runs the final parse result
    */
   Settings(Map<String, String> environment, IExecutionStrategy next) {
     environment.forEach((name, value) -> {
@@ -91,7 +93,7 @@ final class Settings implements IExecutionStrategy {
     return next.execute(whole);
   }
 
-  /** Names without dashes, with their options. */
+  /** The options by names without dashes. */
   static Map<String, OptionSpec> names(CommandSpec command) {
     Map<String, OptionSpec> names = new LinkedHashMap<>();
     for (OptionSpec option : command.options()) {
@@ -168,7 +170,7 @@ final class Settings implements IExecutionStrategy {
         .orElse("");
   }
 
-  /** Suggestions leave out what is accepted without having an effect. */
+  /** The names for suggestions, without options that have no effect. */
   private static List<String> visible(Map<String, OptionSpec> names) {
     return names.keySet().stream().filter(name -> !names.get(name).hidden()).toList();
   }
@@ -183,7 +185,7 @@ final class Settings implements IExecutionStrategy {
     }
   }
 
-  /** The command line with an argument for each value, before those that were there. */
+  /** The command line with an argument for each value, before the original arguments. */
   private String[] withTaken(ParseResult parsed, ParseResult command) {
     List<String> args = new ArrayList<>(parsed.expandedArgs());
     int at = args.indexOf(command.commandSpec().name()) + 1;
@@ -203,7 +205,9 @@ final class Settings implements IExecutionStrategy {
     }
   }
 
-  /** A message with the place of the first flag it names, where that is not the command line. */
+  /**
+   * Adds to a message the place of the first flag that it names, if that is not the command line.
+   */
   String located(String message) {
     Matcher flags = FLAG.matcher(message);
     while (flags.find()) {
@@ -256,7 +260,7 @@ final class Settings implements IExecutionStrategy {
         .toList();
   }
 
-  /** A line about each variable that looks like a setting and is none. */
+  /** Warnings about variables that look like settings but are none. */
   private List<String> unknownVariables(Set<String> names, Collection<String> suggestions) {
     Set<String> known = names.stream().map(Settings::variable).collect(Collectors.toSet());
     List<String> near = suggestions.stream().map(Settings::variable).toList();

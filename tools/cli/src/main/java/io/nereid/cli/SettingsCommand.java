@@ -16,18 +16,18 @@ import picocli.CommandLine.TypeConversionException;
 /**
  * A command that shows settings of a running server, and changes those that are named.
  *
- * @param <V> what a setting's value is to the server
+ * @param <V> the type of a setting's value
  */
 abstract class SettingsCommand<V> extends RemoteCommand {
 
   /**
    * One {@code NAME=VALUE}.
    *
-   * @param value empty: what the server was started with
+   * @param value empty: the value at the server's start
    */
   record Change(String name, String value) {}
 
-  /** Makes picocli read one. */
+  /** Parses a change for picocli. */
   static final class Converter implements ITypeConverter<Change> {
     @Override
     public Change convert(String text) {
@@ -50,10 +50,10 @@ abstract class SettingsCommand<V> extends RemoteCommand {
   private List<Change> changes = List.of();
 
   /**
-   * Takes what its settings are called.
+   * Makes a command for settings.
    *
-   * @param prefix what the server's names of them begin with
-   * @param what in a message
+   * @param prefix the prefix of the server's names
+   * @param what the settings' name in messages
    */
   SettingsCommand(String prefix, String what) {
     this.prefix = prefix;
@@ -66,7 +66,7 @@ abstract class SettingsCommand<V> extends RemoteCommand {
   /** Changes some, and returns all. */
   abstract Map<String, V> change(InferenceClient client, Map<String, V> wanted);
 
-  /** A new value; {@code now} is the one before. */
+  /** Converts a new value; {@code now} is the present one. */
   abstract V value(String name, V now, String text);
 
   @Override

@@ -28,24 +28,26 @@ import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 
 /**
  * Reads a file of settings: a YAML map from names to values or lists of values. It is read as a
- * stream of events that ends at the first thing such a file does not need (nested maps, aliases, a
- * second document), so nothing can be built that is larger than the file.
+ * stream of events, which stops at the first unneeded construct (nested maps, aliases, a second
+ * document), so memory is bounded by the file's size.
  */
 final class SettingsFile {
 
-  /** Settings are a page or two; a wrong path may lead to something of any size. */
+  /**
+   * The most bytes: settings take a page or two, but a wrong path may lead to a file of any size.
+   */
   private static final int MOST_BYTES = 1 << 20;
 
   /**
-   * One name in the file, and what it is set to.
+   * One name in the file with its values.
    *
-   * @param name as it is written
+   * @param name the name as written
    * @param isList whether the values were written as a list
    * @param place the file and the line
    */
   record Entry(String name, List<Value> values, boolean isList, String place) {}
 
-  /** One value as text, and the place where it stands. */
+  /** One value as text, with its place. */
   record Value(String text, String place) {}
 
   private final Path file;
@@ -88,7 +90,7 @@ final class SettingsFile {
     }
   }
 
-  /** The exceptions of files say no more than the path. */
+  /** The reason why a file cannot be read, since the exceptions' messages are only the path. */
   private static String reason(Path file) {
     if (!Files.exists(file)) {
       return "no such file";
@@ -181,7 +183,7 @@ final class SettingsFile {
     return file + ":" + (mark.getLine() + 1);
   }
 
-  /** Says why settings cannot be used; the message names the place. */
+  /** Settings cannot be used; the message has the reason and the place. */
   static final class SettingsException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** The flags that say which versions of models are shadows of others, and how they are judged. */
+/** The flags for shadows of models, and for their verdicts. */
 final class ShadowArguments extends Arguments {
 
   private static final Pattern FORM = Pattern.compile("(.+):([1-9][0-9]{0,17})=([1-9][0-9]{0,17})");
@@ -40,7 +40,7 @@ final class ShadowArguments extends Arguments {
       description = "Lines MODEL/OUTPUT = ABSOLUTE,RELATIVE, as 'bench compare' reads them.")
   private Path tolerances;
 
-  /** Says which models are loaded as shadows. */
+  /** Sets the models to load as shadows. */
   void apply(RepositoryOptions.Builder models) {
     for (String text : shadows) {
       Matcher form = FORM.matcher(text);
@@ -51,7 +51,7 @@ final class ShadowArguments extends Arguments {
     }
   }
 
-  /** The way in which they are compared. */
+  /** The options for comparing shadows. */
   ShadowOptions options() {
     try {
       return new ShadowOptions(

@@ -8,7 +8,7 @@ import java.util.List;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
-/** {@code nereid stats}: prints what the models of a running server have done. */
+/** {@code nereid stats}: prints the statistics of a running server's models. */
 @Command(
     name = "stats",
     description = "Print what the models of a running server have done since they were loaded.",
@@ -40,7 +40,7 @@ final class StatsCommand extends RemoteCommand {
     return 0;
   }
 
-  /** Statistics of one model, or of all models when it is null. */
+  /** Statistics of one model, or of all models if it is null. */
   static List<ModelUsage> usage(ServerConnection server, String model) {
     return server.ask(
         "expected statistics of " + (model == null ? "all models" : "model '" + model + "'"),

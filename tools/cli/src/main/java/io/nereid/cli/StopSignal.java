@@ -11,9 +11,9 @@ import java.lang.invoke.MethodHandle;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Handles SIGTERM, and SIGINT as Ctrl-C sends it, while it is open: they stop the server, if there
- * is one by then, and end the process with 0. Without this class the JVM would end with 128 plus
- * the signal's number. The signal has a thread of its own, {@code nrd-stop}; the main thread waits.
+ * Handles SIGTERM, and SIGINT as Ctrl-C sends it, while it is open: they stop the server, if it has
+ * started, and end the process with 0; by default the JVM would end with 128 plus the signal's
+ * number. The signal runs on its own thread, {@code nrd-stop}; the main thread waits.
  */
 final class StopSignal implements AutoCloseable {
 
@@ -29,7 +29,7 @@ final class StopSignal implements AutoCloseable {
     InterruptSignal.accept();
   }
 
-  /** From now on there is a server to be stopped. */
+  /** Sets the running server, which the signal stops. */
   void started(NereidServer running) {
     server = running;
   }
@@ -44,11 +44,11 @@ final class StopSignal implements AutoCloseable {
     try {
       NereidServer running = server;
       if (running == null) {
-        // No model has answered anything: nothing is lost, and loading may take long.
+        // Halts at once: no request was answered, and loading may take long.
         out.println("Stopped before it was ready");
       } else {
         out.println("Stopping: requests that have begun are finished first");
-        boolean finished = running.stop(); // also ends what writes logs and traces
+        boolean finished = running.stop(); // also ends the threads for logs and traces
         out.println(finished ? "Stopped" : "Stopped; not all requests were finished");
       }
       exitCode = 0;
@@ -61,7 +61,7 @@ final class StopSignal implements AutoCloseable {
     }
   }
 
-  /** From now on the process ends by other means; waits where the signal came before that. */
+  /** Stops handling signals; if one came before, waits for the end of the process. */
   @Override
   public void close() {
     try {
@@ -75,25 +75,25 @@ final class StopSignal implements AutoCloseable {
     boolean ended = false;
     while (!ended) {
       try {
-        hook.join(); // it halts the process
+        hook.join(); // the hook halts the process
         ended = true;
       } catch (InterruptedException e) {
-        // There is nothing else to do.
+        // Nothing else can be done.
       }
     }
   }
 
   /**
-   * Accepts SIGINT in a process that was started with it ignored, as shells do with what a script
-   * runs in the background. The JVM leaves an ignored signal ignored, although it has a handler for
-   * it: whoever sends SIGINT to exactly this process would do so in vain.
+   * Accepts SIGINT in a process that was started with it ignored, as shells start background
+   * commands of scripts. The JVM leaves an ignored signal ignored although it has a handler, so
+   * that a SIGINT to this process would have no effect.
    */
   private static final class InterruptSignal {
 
     private static final int SIGINT = 2;
     private static final int SIGTERM = 15;
 
-    /** SIG_IGN, which stands where a handler's address does: at the start of {@code sigaction}. */
+    /** SIG_IGN, in place of a handler's address at the start of {@code sigaction}. */
     private static final long IGNORED = 1;
 
     /** More than the structure has in any C library. */
@@ -101,8 +101,8 @@ final class StopSignal implements AutoCloseable {
 
     private InterruptSignal() {}
 
-    /** From now on it does what SIGTERM does, if it was ignored. */
-    @SuppressWarnings("restricted") // sigaction has nothing to do with memory but of its arguments
+    /** Makes an ignored SIGINT act like SIGTERM. */
+    @SuppressWarnings("restricted") // sigaction only accesses the memory of its arguments
     static void accept() {
       MethodHandle sigaction =
           Linker.nativeLinker()

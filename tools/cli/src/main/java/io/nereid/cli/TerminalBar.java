@@ -9,12 +9,10 @@ import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
-/**
- * Shows a bar on the terminal's error stream while something goes on; nothing without a terminal.
- */
+/** Shows a progress bar on the terminal's error stream; nothing without a terminal. */
 abstract sealed class TerminalBar implements AutoCloseable {
 
-  /** Null: there is no terminal, or nobody wants to see a bar. */
+  /** The bar; null: there is no terminal, or bars are turned off. */
   final ProgressBar bar;
 
   private TerminalBar(String name, int steps, int intervalMs, boolean wanted) {
@@ -38,14 +36,14 @@ abstract sealed class TerminalBar implements AutoCloseable {
     }
   }
 
-  /** Shows a step for each model that is loaded. The threads that load models call it. */
+  /** Counts loaded models on a bar. The threads that load models call it. */
   static final class OfLoads extends TerminalBar implements LifecycleListener {
 
     OfLoads() {
       super("Loading", 0, 100, true);
     }
 
-    /** Shows how far fetching is. */
+    /** Shows the progress of fetching. */
     synchronized void show(String text) {
       if (bar != null) {
         bar.setExtraMessage(text);
@@ -69,7 +67,7 @@ abstract sealed class TerminalBar implements AutoCloseable {
     }
   }
 
-  /** Shows how much of an engine is built. The thread that builds it calls it. */
+  /** Shows the progress of building an engine. The building thread calls it. */
   static final class OfBuild extends TerminalBar implements BuildProgress {
 
     private static final int PARTS = 1000;

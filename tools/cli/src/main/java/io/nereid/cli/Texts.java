@@ -5,15 +5,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Helps with text on a terminal: what may be shown, and tables. */
+/** Text for a terminal: removal of control characters, and tables. */
 final class Texts {
 
   private Texts() {}
 
-  /**
-   * The text of a model or its files without line breaks, and without what a terminal would act on
-   * instead of printing it.
-   */
+  /** Returns text of a model or its files without line breaks and control characters. */
   static String printable(String text) {
     return text.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
   }
@@ -23,7 +20,7 @@ final class Texts {
     return text.length() <= length ? text : text.substring(0, length - 3) + "...";
   }
 
-  /** Rows of text in columns that are as wide as what they hold. */
+  /** Rows of text in columns as wide as their longest cell. */
   static final class Table {
 
     private final List<List<String>> rows = new ArrayList<>();

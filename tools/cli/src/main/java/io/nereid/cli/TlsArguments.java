@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Option;
 
-/** The flags that say how connections are encrypted, of HTTP and gRPC alike. */
+/** The flags for encrypting the connections of HTTP and gRPC. */
 final class TlsArguments extends Arguments {
 
   @Option(
@@ -33,7 +33,7 @@ final class TlsArguments extends Arguments {
       description = "Whether a client needs a certificate; required by default.")
   private ClientCertificate clientAuth;
 
-  /** Empty: connections are not encrypted. */
+  /** The certificates; empty: connections are not encrypted. */
   Optional<ServerTlsOptions> options() {
     check((certificate == null) == (key == null), "--tls-cert and --tls-key together");
     check(clientCa == null || certificate != null, "--tls-client-ca with --tls-cert");

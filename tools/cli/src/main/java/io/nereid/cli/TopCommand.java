@@ -13,7 +13,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import tools.jackson.jr.ob.JSON;
 
-/** {@code nereid top}: shows what the models of a running server do, again and again. */
+/** {@code nereid top}: shows the activity of a running server's models, refreshed periodically. */
 @Command(
     name = "top",
     description = "Show what the models of a running server do, until it is ended.",
@@ -54,7 +54,7 @@ final class TopCommand extends RemoteCommand {
               .thenComparing(row -> row.activity().version());
     }
 
-    /** The highest first, and what is not known last. */
+    /** Orders by a figure, the highest first and unknown ones last. */
     private static Comparator<TopRow> most(ToDoubleFunction<TopRow> figure) {
       return Comparator.comparingDouble(row -> {
         double value = figure.applyAsDouble(row);
@@ -98,7 +98,7 @@ final class TopCommand extends RemoteCommand {
       throw Arguments.wrong(command, "--count of 0 or more", Long.toString(count));
     }
     try (MetricsSource metrics = new MetricsSource(server, metricsPlace())) {
-      TopLook first = TopLook.at(server, metrics); // one that fails now ends the command
+      TopLook first = TopLook.at(server, metrics); // a failure at the first look ends the command
       try (LiveScreen screen = json ? LiveScreen.none(out) : LiveScreen.open(out)) {
         boolean colour = screen.isLive() && command.commandLine().getColorScheme().ansi().enabled();
         TopView view = new TopView(server.toString(), first, metrics.absence(), colour);
@@ -114,7 +114,7 @@ final class TopCommand extends RemoteCommand {
     }
   }
 
-  /** The place that the command line names; null: it names none. */
+  /** The address of the metrics on the command line; null: none. */
   private URI metricsPlace() {
     if (metricsUrl == null) {
       return null;
@@ -125,12 +125,12 @@ final class TopCommand extends RemoteCommand {
         return place;
       }
     } catch (IllegalArgumentException e) {
-      // It is none, as others are none.
+      // The text is no address.
     }
     throw Arguments.wrong(command, "--metrics-url as http://HOST:PORT/metrics", metricsUrl);
   }
 
-  /** Waits for the next look; a key is heard at once. */
+  /** Waits for the next look or a key; true: the user ends the command. */
   private boolean isEnded(LiveScreen screen) throws IOException, InterruptedException {
     long untilNs = System.nanoTime() + (long) (delay * 1e9);
     for (long leftNs; (leftNs = untilNs - System.nanoTime()) > 0; ) {
@@ -145,7 +145,7 @@ final class TopCommand extends RemoteCommand {
     return false;
   }
 
-  /** A server that is away for a while is waited for: it may be restarting. */
+  /** Shows one look; if the server does not answer, waits for it, since it may be restarting. */
   private long show(
       ServerConnection server,
       MetricsSource metrics,

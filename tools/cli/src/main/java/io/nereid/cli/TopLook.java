@@ -15,9 +15,9 @@ import java.util.Optional;
  *
  * @param ns the moment, by the clock of System.nanoTime
  * @param models the statistics of the models that serve, by {@link #key}
- * @param failed the versions that do not, with the reasons
- * @param metrics its metrics; empty: they are not to be had
- * @param troubles the troubles since its start, as the metrics tell them
+ * @param failed the versions that could not be loaded, with the reasons
+ * @param metrics its metrics; empty: not available
+ * @param troubles the troubles since its start, from the metrics
  */
 record TopLook(
     long ns,
@@ -42,7 +42,7 @@ record TopLook(
     return model.name() + '\n' + model.version();
   }
 
-  /** The versions that could not be loaded, with the reasons, where the server has an index. */
+  /** The versions that could not be loaded, with the reasons, if the server has an index. */
   private static List<String> notLoaded(ServerConnection server) {
     return server
         .askIfServed("expected the models of " + server, InferenceClient::repositoryIndex)

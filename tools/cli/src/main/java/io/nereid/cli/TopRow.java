@@ -11,11 +11,11 @@ import java.util.Map;
  *
  * @param activity its work
  * @param seconds between the looks
- * @param p99Ms what 99 of 100 requests took at most; NaN: there were none, or nobody says
- * @param waiting requests that wait now; NaN: nobody says
+ * @param p99Ms the time that 99 of 100 requests did not exceed; NaN: no requests, or unknown
+ * @param waiting requests that wait now; NaN: unknown
  * @param busy instances that executed, on average
- * @param instances how many there are; NaN: nobody says
- * @param ends batches that were begun, by why they are not larger
+ * @param instances the number of instances; NaN: unknown
+ * @param ends batches that were begun, by the reason why they are not larger
  */
 record TopRow(
     Activity activity,
@@ -111,7 +111,7 @@ record TopRow(
         text("%.1f", activity.cacheHits() / seconds));
   }
 
-  /** The reason that most batches ended for, and their part of all. */
+  /** The most frequent reason why batches were not larger, and its share. */
   private String endedBy() {
     double all = ends.values().stream().mapToDouble(count -> count).sum();
     return ends.entrySet().stream()
@@ -121,7 +121,7 @@ record TopRow(
         .orElse("-");
   }
 
-  /** The part of the instances that executed. */
+  /** A bar of the share of instances that executed. */
   private String bar() {
     if (!(instances > 0)) {
       return "";

@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Makes lines and JSON of the looks of {@code nereid top}. For one thread. */
+/** Formats the looks of {@code nereid top} as lines and JSON. For one thread. */
 final class TopView {
 
   private static final String RESET = "\033[0m";
@@ -32,11 +32,11 @@ final class TopView {
   private final Deque<TopLook> looks = new ArrayDeque<>();
 
   /**
-   * For a server.
+   * Makes the view of a server.
    *
    * @param first the look at which it begins
-   * @param absence the words for metrics that are not to be had
-   * @param colour whether what is wrong is red
+   * @param absence the reason why metrics are not available
+   * @param colour whether problems are red
    */
   TopView(String server, TopLook first, String absence, boolean colour) {
     this.server = server;
@@ -45,7 +45,7 @@ final class TopView {
     looks.add(first);
   }
 
-  /** One more look; its models in an order. */
+  /** Adds a look; returns its models in an order. */
   List<TopRow> take(TopLook now, Comparator<TopRow> order) {
     TopLook before = looks.getLast();
     looks.add(now);
@@ -59,7 +59,7 @@ final class TopView {
         .toList();
   }
 
-  /** Returns the troubles of the last minute, as far back as there were looks. */
+  /** Returns the troubles of the last minute, or since the first look. */
   private Troubles recent() {
     TopLook first = looks.getFirst();
     TopLook last = looks.getLast();
@@ -116,7 +116,7 @@ final class TopView {
     return lines;
   }
 
-  /** A line that stands alone, such as that the server does not answer. */
+  /** The title line with a text, such as that the server does not answer. */
   String title(String text) {
     LocalTime now = LocalTime.now().truncatedTo(ChronoUnit.SECONDS);
     return Texts.printable("nereid top, " + server + ", " + now + ": " + text);

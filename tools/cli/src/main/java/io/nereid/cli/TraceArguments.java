@@ -16,7 +16,7 @@ import java.util.Set;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** The flags that say which requests are traced, and where the traces go. */
+/** The flags for tracing requests. */
 final class TraceArguments extends Arguments {
 
   @Option(
@@ -40,7 +40,7 @@ final class TraceArguments extends Arguments {
       })
   private List<String> settings = List.of();
 
-  // Triton's flags before --trace-config.
+  // Triton's older flags, before --trace-config.
 
   @Option(names = "--trace-file", paramLabel = "PATH", hidden = true)
   private String file;
@@ -57,7 +57,7 @@ final class TraceArguments extends Arguments {
   @Option(names = "--trace-log-frequency", paramLabel = "N", hidden = true)
   private String logFrequency;
 
-  // The values of the settings: the last of each holds, and levels add up.
+  // The values of the settings: the last value of each counts, and levels add up.
   private final Set<TraceLevel> levels = EnumSet.noneOf(TraceLevel.class);
   private boolean off;
   private long oneOf = TraceOptions.OFF.rate();
@@ -133,7 +133,7 @@ final class TraceArguments extends Arguments {
     levels.add(level);
   }
 
-  /** The older flags, as settings that others may follow. */
+  /** The older flags as settings, which later settings override. */
   private List<String> olderSettings() {
     List<String> older = new ArrayList<>();
     olderLevels.forEach(level -> older.add("level=" + level));
@@ -150,7 +150,7 @@ final class TraceArguments extends Arguments {
     }
   }
 
-  /** The levels that are recorded of those that were named: one OFF is enough for none. */
+  /** The levels to record: none if OFF is among the named ones. */
   private Set<TraceLevel> recorded() {
     if (mode == TraceMode.OPENTELEMETRY && levels.remove(TraceLevel.TENSORS)) {
       command()

@@ -6,7 +6,7 @@ import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** {@code nereid trace}: shows and changes which requests a running server traces. */
+/** {@code nereid trace}: shows and changes the tracing settings of a running server. */
 @Command(
     name = "trace",
     description = "Show which requests a running server traces, or change it.",

@@ -9,8 +9,8 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParseResult;
 
 /**
- * Triton's flags that have nothing to act on here. They are accepted with a warning, so that the
- * scripts that start Triton start Nereid.
+ * Triton's flags without a counterpart. They are accepted with a warning, so that scripts that
+ * start Triton can start Nereid.
  */
 final class TritonFlags {
 
@@ -21,7 +21,7 @@ final class TritonFlags {
   private static final List<String> OWN_BACKENDS =
       List.of("onnxruntime", "identity", "tensorrt", "repeat");
 
-  /** Flag and reason. One that the command gains is taken off by that alone. */
+  /** The reason by flag. A flag that the command gets itself is ignored here. */
   private static final Map<String, String> REASONS = new LinkedHashMap<>();
 
   static {
@@ -53,7 +53,7 @@ final class TritonFlags {
 
   private TritonFlags() {}
 
-  /** Makes a command accept those of them that it does not know. */
+  /** Makes a command accept those flags that it does not have. */
   static void addTo(CommandSpec command) {
     for (String flag : REASONS.keySet()) {
       if (command.findOption(flag) == null) {
@@ -70,7 +70,7 @@ final class TritonFlags {
     }
   }
 
-  /** A line about each of them that a command was given. */
+  /** A warning for each of these flags on the command line. */
   static List<String> warnings(ParseResult command) {
     List<String> warnings = new ArrayList<>();
     for (OptionSpec option : command.matchedOptionsSet()) {
@@ -85,7 +85,10 @@ final class TritonFlags {
     return warnings;
   }
 
-  /** Settings of backends that Nereid has itself, which have none, unless the plug-in is wanted. */
+  /**
+   * Warnings about settings of Nereid's own backends, which have none, unless the plug-in is asked
+   * for.
+   */
   private static List<String> ownBackends(List<String> settings) {
     List<String> warnings = new ArrayList<>();
     for (String backend : OWN_BACKENDS) {
@@ -106,7 +109,7 @@ final class TritonFlags {
     return warnings;
   }
 
-  /** All of them, with the reasons. */
+  /** All flags with their reasons. */
   static Map<String, String> reasons() {
     return Map.copyOf(REASONS);
   }

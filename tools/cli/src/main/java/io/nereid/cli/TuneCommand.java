@@ -23,7 +23,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code nereid tune}: looks for the settings with which a model answers most. */
+/** {@code nereid tune}: searches for the settings with the highest throughput of a model. */
 @Command(
     name = "tune",
     description = {
@@ -191,7 +191,7 @@ final class TuneCommand implements Callable<Integer> {
     }
   }
 
-  /** The data as the load generator takes it. */
+  /** The data in the load generator's form. */
   private String data(Path models, Path files) throws IOException, MeasurementException {
     if (replay == null) {
       return requests == null ? "random" : requests.toString();
@@ -210,7 +210,7 @@ final class TuneCommand implements Callable<Integer> {
     return recorded.toString();
   }
 
-  /** The configuration as a file, which the model was loaded with. */
+  /** The found configuration, with which the model was loaded, as the text of a file. */
   private String text(Path models, Tuning.Found found) {
     StringBuilder text = new StringBuilder("# Made by 'nereid tune " + model + "'.\n");
     found.figures().forEach(line -> text.append("# ").append(line).append('\n'));

@@ -9,7 +9,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code nereid unload}: has a running server unload a model. */
+/** {@code nereid unload}: makes a running server unload a model. */
 @Command(
     name = "unload",
     description = "Have a running server unload a model; what it has begun is finished.",

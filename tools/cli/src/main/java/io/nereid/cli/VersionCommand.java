@@ -4,7 +4,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code nereid version}: prints what {@code nereid --version} does. */
+/** {@code nereid version}: prints the same as {@code nereid --version}. */
 @Command(
     name = "version",
     description = "Print the version, and that of Java.",

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.CommandLine.Option;
 
-/** The options that say what requests carry. */
+/** The options for the data of requests. */
 final class DataArguments {
 
   /** The values of {@code --shared-memory}, which perf_analyzer has as well. */
@@ -134,7 +134,7 @@ final class DataArguments {
     return outputForm == null ? inputForm() : outputForm;
   }
 
-  /** True if somebody asked for outputs in shared memory, rather than for inputs only. */
+  /** True if shared memory was asked for outputs too, not only for inputs. */
   boolean wantsOutputs(TensorForm form) {
     return outputForm == form;
   }
@@ -224,10 +224,7 @@ final class DataArguments {
     return all;
   }
 
-  /**
-   * Throws an {@link IllegalArgumentException} that says what options should be, unless they are
-   * so.
-   */
+  /** Throws an {@link IllegalArgumentException} with {@code what} unless {@code holds}. */
   static void expect(boolean holds, String what) {
     if (!holds) {
       throw new IllegalArgumentException("expected " + what);

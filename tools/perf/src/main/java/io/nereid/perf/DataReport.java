@@ -15,7 +15,7 @@ final class DataReport {
 
   private DataReport() {}
 
-  /** In a fixed order; null where something is not known. */
+  /** Returns the figures in a fixed order; null: unknown. */
   private static Map<String, Object> fields(LevelResult result, Duration within) {
     Map<String, Object> fields = new LinkedHashMap<>();
     LoadLevel level = result.level();
@@ -88,7 +88,7 @@ final class DataReport {
     fields.put("keeps_up", open ? result.keepsUp() : null);
   }
 
-  /** A line for each result; empty fields are not known. */
+  /** Writes a line for each result; empty fields are unknown. */
   static String csv(PerfReport report) {
     StringBuilder csv = new StringBuilder();
     for (LevelResult result : report.results()) {
@@ -108,7 +108,7 @@ final class DataReport {
         : Objects.toString(value, "");
   }
 
-  /** All of it as JSON. */
+  /** Writes the whole report as JSON. */
   static String json(PerfReport report) {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("started", report.started().toString());

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 
-/** Sends requests to a runtime of this process, without a wire. */
+/** Sends requests to a runtime of this process, without a network. */
 final class DirectSender extends Sender {
 
   private final SendingRun run;
@@ -49,14 +49,14 @@ final class DirectSender extends Sender {
     Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
     StatusCode code = cause instanceof NereidException known ? known.code() : StatusCode.INTERNAL;
     run.failed(this, code.name(), cause.getMessage());
-    // A request that fails while it is sent would send the next one from within itself.
+    // On another thread: a request that fails while it is sent would send the next one recursively.
     OPENERS.execute(() -> run.ready(this, System.nanoTime()));
   }
 
   @Override
   void close() {}
 
-  /** Makes as many as are wanted, each with the action that sends its requests. */
+  /** Makes senders, each with the action that sends its requests. */
   record Senders(Function<DirectSender, Runnable> requests, List<Tally> tallies)
       implements LoadRun.Senders {
 

@@ -17,7 +17,7 @@ final class ElementCodec {
 
   private ElementCodec() {}
 
-  /** Bytes of values, which are numbers, truths and strings. */
+  /** Returns the bytes of values, which are numbers, booleans and strings. */
   static byte[] bytes(TensorInfo input, List<?> values) {
     DataType type = input.type();
     if (type == DataType.BYTES) {
@@ -112,7 +112,7 @@ final class ElementCodec {
             + got);
   }
 
-  /** Appends the elements as JSON has them, with commas between them. */
+  /** Appends the elements as JSON, with commas between them. */
   static void json(TensorInfo input, byte[] bytes, StringBuilder out) {
     ByteBuffer in = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     for (boolean first = true; in.hasRemaining(); first = false) {
@@ -153,7 +153,7 @@ final class ElementCodec {
     }
   }
 
-  /** True if raw bytes are as many elements as the shape says. */
+  /** True if raw bytes have as many elements as the shape. */
   static boolean fits(DataType type, long elements, byte[] bytes) {
     if (type != DataType.BYTES) {
       return bytes.length == elements * type.byteSize();

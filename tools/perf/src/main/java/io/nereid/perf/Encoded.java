@@ -3,14 +3,13 @@ package io.nereid.perf;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A request as it goes over the wire, made once and sent many times. The head is what may differ
- * from request to request: its id, a sequence's number and two flags, which have places of fixed
- * width.
+ * A request encoded for the wire, made once and sent many times. Only the head differs from request
+ * to request, in fields of fixed width: the id, a sequence's number and two flags.
  *
  * @param head over HTTP the head and the JSON, over gRPC the message up to the tensors
  * @param tail the tensors; small ones over HTTP are part of the head
- * @param rows of the batch
- * @param marks where what differs is; null: nothing does
+ * @param the rows of its batch
+ * @param marks the places of these fields; null: none
  */
 record Encoded(byte[] head, byte[] tail, int rows, Marks marks) {
 
@@ -19,7 +18,7 @@ record Encoded(byte[] head, byte[] tail, int rows, Marks marks) {
 
   static final long LAST_SEQUENCE_ID = 4_294_967_295L;
 
-  /** A request's id is a number of so many digits. */
+  /** The digits of a request's id. */
   static final int ID_DIGITS = 16;
 
   private static final byte[] TRUE = "true ".getBytes(StandardCharsets.US_ASCII);
@@ -29,8 +28,8 @@ record Encoded(byte[] head, byte[] tail, int rows, Marks marks) {
    * Positions in the head.
    *
    * @param text whether values are JSON, else protobuf
-   * @param requestId of the request's id; -1: it has none
-   * @param id of the sequence's number; -1, as the two behind it: it is no part of one
+   * @param requestId of the request's id; -1: none
+   * @param id of the sequence's number; -1, as the next two: no sequence
    */
   record Marks(boolean text, int requestId, int id, int start, int end) {
 

@@ -35,7 +35,7 @@ final class GrpcCallSender extends Sender {
   void send() {
     ClientCall<RawMessage, byte[]> call = senders.call(channel, allowedNs());
     call.start(new Answer(), senders.freshHeaders());
-    call.request(2); // a second reply would be a fault, and is to be noticed
+    call.request(2); // to notice a second reply, which would be a fault
     call.sendMessage(message);
     call.halfClose();
   }
@@ -60,13 +60,13 @@ final class GrpcCallSender extends Sender {
       } else {
         run.failed(GrpcCallSender.this, status.getCode().name(), GrpcSenders.text(status));
       }
-      // Not here: a call that fails at once would call itself.
+      // Later, as a call that fails at once would recurse.
       senders.later(
           () -> run.ready(GrpcCallSender.this, System.nanoTime()), GrpcSenders.pauseMs(status));
     }
   }
 
-  /** Calls that are under way end with their channel. */
+  /** Does nothing: calls under way end with their channel. */
   @Override
   void close() {}
 }

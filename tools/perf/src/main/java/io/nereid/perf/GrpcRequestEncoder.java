@@ -14,7 +14,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 
-/** Encodes requests over gRPC, once each: the bytes of the messages. */
+/** Encodes requests for gRPC, each once, as the bytes of messages. */
 final class GrpcRequestEncoder {
 
   /** Field 1 of InferParameter. */
@@ -39,7 +39,8 @@ final class GrpcRequestEncoder {
         ModelInferRequest.newBuilder()
             .setModelName(plan.target().model())
             .setModelVersion(plan.target().version());
-    // Behind these two, its number and length: fields are written in the order of their numbers.
+    // The id follows the fields written so far, since fields are written in the order of their
+    // numbers.
     int requestId = plan.requestIds() ? request.build().getSerializedSize() + 2 : -1;
     request.setId(plan.requestIds() ? "0".repeat(Encoded.ID_DIGITS) : plan.id());
     for (int i = 0; i < step.inputs().size(); i++) {
@@ -98,7 +99,7 @@ final class GrpcRequestEncoder {
     return new Encoded(head.toByteArray(), tail.toByteArray(), plan.rows(step), marks);
   }
 
-  /** One entry of the map of parameters; returns where the bytes of its value begin. */
+  /** Writes one entry of the map of parameters; returns the position of its value's bytes. */
   private static int sequenceParameter(
       ByteArrayOutputStream message, String name, int valueTag, int valueBytes) throws IOException {
     ByteArrayOutputStream entry = new ByteArrayOutputStream();

@@ -97,7 +97,7 @@ final class GrpcSenders implements LoadRun.Senders {
         : new GrpcCallSender(index, number, this, run, position);
   }
 
-  /** Else the first calls would count the time of connecting. */
+  /** Connects beforehand, so that the first calls do not count the time of connecting. */
   private static void connect(ManagedChannel channel) throws IOException {
     long deadlineNs = System.nanoTime() + CONNECT_NS;
     for (ConnectivityState state = channel.getState(true); state != ConnectivityState.READY; ) {
@@ -109,7 +109,7 @@ final class GrpcSenders implements LoadRun.Senders {
     }
   }
 
-  /** Begins a call that ends after this time; 0: whenever it does. */
+  /** Begins a call with this time limit; 0: none. */
   ClientCall<RawMessage, byte[]> call(int channel, long allowedNs) {
     CallOptions options = CallOptions.DEFAULT;
     return channels
@@ -131,19 +131,19 @@ final class GrpcSenders implements LoadRun.Senders {
     return plan.model().decoupled();
   }
 
-  /** A call adds to its headers. */
+  /** Returns a copy of the headers, since a call adds to them. */
   Metadata freshHeaders() {
     Metadata fresh = new Metadata();
     fresh.merge(headers);
     return fresh;
   }
 
-  /** Returns the fault of a reply; null: there is none, or nobody looks. */
+  /** Returns the fault of a reply; null: there is none, or replies are not checked. */
   String fault(byte[] reply) {
     return check == null ? null : check.grpc(reply);
   }
 
-  /** Runs something soon, and not within the call that asks for it. */
+  /** Runs a task soon, after the caller has returned. */
   void later(Runnable task, long delayMs) {
     if (!group.isShuttingDown()) {
       group.next().schedule(task, delayMs, TimeUnit.MILLISECONDS);
@@ -172,7 +172,7 @@ final class GrpcSenders implements LoadRun.Senders {
 
   private static final int CONNECT_TIMEOUT_MS = 10_000;
 
-  /** Nothing that a channel runs takes long, so none of it needs an executor. */
+  /** Makes a channel without an executor, as all its callbacks are short. */
   static NettyChannelBuilder builder(Target target) {
     return NettyChannelBuilder.forAddress(target.host(), target.port(), credentials(target))
         .withOption(ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_TIMEOUT_MS)
@@ -208,7 +208,7 @@ final class GrpcSenders implements LoadRun.Senders {
     return headers;
   }
 
-  /** Before a call over a broken connection is made again, which would fail at once. */
+  /** The pause before retrying over a broken connection, which would fail at once. */
   static final long PAUSE_MS = 20;
 
   static String text(Status status) {

@@ -5,8 +5,8 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 
 /**
- * Sends requests on a stream of ModelStreamInfer of its own, each after the last response to the
- * one before. A stream that ends is opened again.
+ * Sends requests on its own stream of ModelStreamInfer, each after the previous one's last
+ * response. Opens a stream that ended again.
  */
 final class GrpcStreamSender extends Sender {
 
@@ -18,7 +18,7 @@ final class GrpcStreamSender extends Sender {
   private byte[] loadedHead;
   private RawMessage message;
   private boolean awaiting;
-  private int responses; // to the request that is under way
+  private int responses; // responses to the request under way
   private long lastResponseNs;
 
   GrpcStreamSender(
@@ -56,7 +56,7 @@ final class GrpcStreamSender extends Sender {
       call.request(1);
       long nowNs = System.nanoTime();
       if (!awaiting) {
-        return; // of a model that answers after it said that it had
+        return; // from a model that answers after its final response
       }
       if (!reply.error().isEmpty()) {
         awaiting = false;
@@ -74,7 +74,7 @@ final class GrpcStreamSender extends Sender {
           return;
         }
       }
-      // A model that is not decoupled answers once, and not every server says that it was the last.
+      // A model that is not decoupled answers once, and not every server marks that as final.
       if (reply.saysFinal() ? reply.isFinal() : !senders.decoupled()) {
         awaiting = false;
         run.succeeded(GrpcStreamSender.this, nowNs);

@@ -9,8 +9,7 @@ import java.util.Locale;
 
 /**
  * Reads one reply after another out of the bytes of a connection, however they are cut. Heads are
- * read strictly; bodies are counted, and kept only when somebody looks at them. For one thread at a
- * time.
+ * read strictly; bodies are counted, and kept only for checks. For one thread at a time.
  */
 final class HttpReplyParser {
 
@@ -43,7 +42,7 @@ final class HttpReplyParser {
     this.keepBodies = keepBodies;
   }
 
-  /** Before the next reply. */
+  /** Prepares for the next reply. */
   void reset() {
     state = State.HEAD;
     count = 0;
@@ -52,7 +51,7 @@ final class HttpReplyParser {
     }
   }
 
-  /** Takes bytes, all of them unless the reply ends before; true: it has ended. */
+  /** Takes bytes up to the reply's end; true: the reply has ended. */
   boolean take(ByteBuffer in) throws IOException {
     while (in.hasRemaining() && state != State.DONE) {
       switch (state) {
@@ -69,7 +68,7 @@ final class HttpReplyParser {
     return state == State.DONE;
   }
 
-  /** The connection has ended; true: so has the reply, as it should. */
+  /** Called when the connection has ended; true: the reply properly ends there. */
   boolean end() {
     return state == State.TO_THE_END;
   }
@@ -108,7 +107,7 @@ final class HttpReplyParser {
   }
 
   private void beginBody() throws IOException {
-    // Replies to one request have much the same heads: an equal one need not be read again.
+    // Heads often repeat, and an equal one need not be parsed again.
     if (lastHead != null && Arrays.equals(bytes, 0, count, lastBytes, 0, lastBytes.length)) {
       head = lastHead;
     } else {
@@ -118,7 +117,7 @@ final class HttpReplyParser {
     }
     count = 0;
     if (head.isInterim()) {
-      return; // the reply proper follows
+      return; // an interim reply: the final one follows
     }
     remaining = head.contentLength();
     if (head.hasNoBody() || remaining == 0) {
@@ -150,7 +149,7 @@ final class HttpReplyParser {
     }
   }
 
-  /** A line up to CR LF; null: it is not complete. */
+  /** Returns a line without CR LF; null: it is incomplete. */
   private String line(ByteBuffer in) throws IOException {
     while (in.hasRemaining()) {
       byte next = in.get();
@@ -205,14 +204,14 @@ final class HttpReplyParser {
    * The fields of a reply's head that the sender needs.
    *
    * @param status of the reply
-   * @param contentLength -1: it does not say
+   * @param contentLength -1: not given
    * @param chunked whether the body comes in chunks
    * @param keepAlive whether the connection stays
-   * @param jsonLength of a body with binary tensors, the length of its JSON; -1: all of it is JSON
+   * @param jsonLength the length of the JSON in front of binary tensors; -1: the whole body is JSON
    */
   record Head(int status, long contentLength, boolean chunked, boolean keepAlive, int jsonLength) {
 
-    /** Strict: what could be read in two ways is refused. */
+    /** Parses a head strictly: refuses ambiguous ones. */
     static Head parse(byte[] bytes, int count) throws IOException {
       String text = new String(bytes, 0, count, StandardCharsets.ISO_8859_1);
       String[] lines = text.substring(0, text.length() - 4).split("\r\n", -1);

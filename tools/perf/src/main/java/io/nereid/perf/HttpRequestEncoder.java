@@ -13,10 +13,10 @@ import java.util.StringJoiner;
 import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
-/** Encodes requests over HTTP/1.1, once each: all that is written to a connection. */
+/** Encodes requests for HTTP/1.1, each once: head, JSON and tensors. */
 final class HttpRequestEncoder {
 
-  /** Up to here one write of one buffer costs less than a second buffer. */
+  /** The size up to which copying into one buffer costs less than a second buffer. */
   private static final int MOST_MERGED_BYTES = 16 << 10;
 
   private static final String REQUEST_ID = "{\"id\":\"";
@@ -62,7 +62,7 @@ final class HttpRequestEncoder {
     return new Encoded(head, tail, plan.rows(step), marks);
   }
 
-  /** The request line and the fields. */
+  /** Writes the request line and the header fields. */
   private String lines(int jsonBytes, int tensorBytes) {
     Target target = plan.target();
     StringBuilder lines = new StringBuilder();
@@ -138,7 +138,7 @@ final class HttpRequestEncoder {
     plan.parameters()
         .forEach((name, value) ->
             all.add(quoted(name) + ":" + (value instanceof String text ? quoted(text) : value)));
-    if (plan.sequences()) { // last, so that no other parameter can be taken for one of these
+    if (plan.sequences()) { // last, so that these are not confused with other parameters
       all.add(ID + "0000000000");
       all.add(START + "false");
       all.add(END + "false");

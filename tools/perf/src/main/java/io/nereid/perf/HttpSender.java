@@ -10,8 +10,8 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Sends one request after another on a connection of HTTP/1.1. The pacer or the loop sends, the
- * loop receives; a thread of its own replaces a connection that ended. The lock is for a server
- * that answers before it has read the request.
+ * loop receives; a separate thread replaces a connection that ended. The lock is needed because a
+ * server may answer before it has read the request.
  */
 final class HttpSender extends Sender {
 
@@ -29,7 +29,7 @@ final class HttpSender extends Sender {
   private Wire wire;
 
   @GuardedBy("lock")
-  private SelectionKey key; // null until the loop has it
+  private SelectionKey key; // null until the loop has registered the connection
 
   @GuardedBy("lock")
   private boolean usable; // connected
@@ -79,7 +79,7 @@ final class HttpSender extends Sender {
     loop.attach(this);
   }
 
-  /** On the loop's thread, which hears of the connection from now on. */
+  /** Called on the loop's thread: registers the connection. */
   void register(Selector selector) throws IOException {
     synchronized (lock) {
       if (usable) {
@@ -113,7 +113,7 @@ final class HttpSender extends Sender {
       awaiting = true;
       reply.reset();
       if (!usable) {
-        return; // it is sent when the connection is there again
+        return; // sent when the connection is back
       }
       try {
         flush();
@@ -130,7 +130,7 @@ final class HttpSender extends Sender {
   private void flush() throws IOException {
     boolean all = wire.write(head, tail);
     if (key == null) {
-      return; // the loop looks when it registers the connection
+      return; // the loop sends it when it registers the connection
     }
     if (all) {
       if (loop.isCurrent() && (key.interestOps() & SelectionKey.OP_WRITE) != 0) {
@@ -144,7 +144,7 @@ final class HttpSender extends Sender {
     }
   }
 
-  /** On the loop's thread. */
+  /** Called on the loop's thread when the connection is ready for these operations. */
   void serve(int operations) {
     boolean answered;
     try {
@@ -166,7 +166,7 @@ final class HttpSender extends Sender {
     }
   }
 
-  /** Returns whether the reply is complete. */
+  /** Reads; true: the reply is complete. */
   @GuardedBy("lock")
   private boolean receive() throws IOException {
     ByteBuffer in = loop.in();
@@ -217,7 +217,7 @@ final class HttpSender extends Sender {
     } else if (wrong != null) {
       run.failed(this, "wrong reply", wrong);
     } else {
-      run.succeeded(this, nowNs); // what it sends next waits for the new connection
+      run.succeeded(this, nowNs); // the next request waits for the new connection
     }
     if (!reusable) {
       reconnect(last.status() != 200 || wrong != null);
@@ -248,7 +248,7 @@ final class HttpSender extends Sender {
     wire.close();
   }
 
-  /** {@code free}: nobody has given the sender its next request. */
+  /** Connects again; {@code free}: the sender has no next request yet. */
   private void reconnect(boolean free) {
     OPENERS.execute(() -> {
       while (!run.isStopping()) {
@@ -268,7 +268,7 @@ final class HttpSender extends Sender {
     });
   }
 
-  /** Sends the request that waited because there was no connection. */
+  /** Sends the request that waited for a connection. */
   private void sendWaiting() {
     IOException failure = null;
     synchronized (lock) {

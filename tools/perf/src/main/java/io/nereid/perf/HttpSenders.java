@@ -52,7 +52,7 @@ final class HttpSenders implements LoadRun.Senders {
     return sender;
   }
 
-  /** A connection that blocks. */
+  /** Makes a connection in blocking mode. */
   Wire connect() throws IOException {
     SocketChannel channel = SocketChannel.open();
     try {
@@ -69,12 +69,12 @@ final class HttpSenders implements LoadRun.Senders {
     return check != null;
   }
 
-  /** Returns the fault of a reply; null: there is none, or nobody looks. */
+  /** Returns the fault of a reply; null: there is none, or replies are not checked. */
   String fault(HttpReplyParser.Head head, byte[] body) {
     return check == null ? null : check.http(head, body);
   }
 
-  /** The tensors of a request, off the heap, for all connections. */
+  /** Returns the tensors of a request, in one copy off the heap for all connections. */
   ByteBuffer tail(Encoded message) {
     return tails.computeIfAbsent(
         message,
@@ -94,7 +94,7 @@ final class HttpSenders implements LoadRun.Senders {
   /** A thread that waits for replies on any number of connections. */
   static final class Loop implements AutoCloseable {
 
-    /** Large replies come in few reads, and what was read is still in the processor's cache. */
+    /** Large enough for few reads a reply, small enough for the processor's cache. */
     private static final int READ_BYTES = 256 << 10;
 
     private final Selector selector;
@@ -166,7 +166,7 @@ final class HttpSenders implements LoadRun.Senders {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       } catch (IOException e) {
-        return; // nothing is lost
+        return; // a failure to close does not matter
       }
     }
   }

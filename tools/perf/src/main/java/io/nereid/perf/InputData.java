@@ -18,20 +18,19 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * All that requests carry, as sequences of steps. Requests that stand alone are the steps of a
- * single sequence.
+ * The data of all requests, as sequences of steps. Single requests are the steps of one sequence.
  *
  * @param sequences at least one, each with at least one step
- * @param ownLengths whether the data says how long sequences are
+ * @param ownLengths whether the data decides the lengths of sequences
  */
 record InputData(List<List<Step>> sequences, boolean ownLengths) {
 
   /**
-   * Says where the data come from.
+   * The source of the data.
    *
    * @param source {@code random}, {@code zero}, a file of JSON, or a directory with a file an input
    * @param files raw files of single inputs, in place of the source
-   * @param generated for what no file has
+   * @param generated makes the inputs that no file has
    * @param seed of the random numbers
    * @param variants how many different random requests
    */
@@ -89,7 +88,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
     return new InputData(List.of(steps), false);
   }
 
-  /** A tensor of raw bytes: of the whole batch, or of one row, which is then repeated. */
+  /** Makes a tensor of raw bytes: of the whole batch, or of one row, which is repeated. */
   static Tensor raw(
       ModelInfo model, InputShapes shapes, TensorInfo input, byte[] bytes, String where) {
     long[] shape = shapes.of(model, input);
@@ -115,7 +114,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
                 expected, input.name(), input.type(), Arrays.toString(shape), bytes.length, where));
   }
 
-  /** The same inputs, made to fill one step after another. */
+  /** All steps of all sequences, one after another. */
   List<Step> steps() {
     return sequences.stream().flatMap(List::stream).toList();
   }
@@ -135,14 +134,14 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
   /**
    * One input of one request.
    *
-   * @param info what the model says of it
+   * @param info the model's description of the input
    * @param shape its shape, the batch included
    * @param bytes its elements, little-endian
    */
   record Tensor(TensorInfo info, long[] shape, byte[] bytes) {}
 
   /**
-   * Makes tensors of no particular content.
+   * Generates tensors.
    *
    * @param zero all elements are zero, strings empty
    * @param least of numbers
@@ -152,7 +151,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
    */
   record Generated(boolean zero, double least, double most, String string, int stringLength) {
 
-    /** A tensor; the same one for the same state of the generator. */
+    /** Generates a tensor, the same for the same state of the random generator. */
     Tensor tensor(TensorInfo input, long[] shape, Random random) {
       int count = Math.toIntExact(Shapes.elementCount(shape));
       DataType type = input.type();
@@ -174,7 +173,7 @@ record InputData(List<List<Step>> sequences, boolean ownLengths) {
       return new Tensor(input, shape, out.array());
     }
 
-    /** The default range of floats has one whole number only, which would exercise little. */
+    /** Makes a whole number; the default range, which has only one, counts in hundredths. */
     private long whole(DataType type, double value) {
       long number = (long) Math.floor(least == 0 && most == 1 ? value * 100 : value);
       return type.name().startsWith("U") ? Math.max(0, number) : number;

@@ -15,8 +15,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Inputs from a file of JSON, in the form that perf_analyzer reads: {@code {"data": [{"INPUT": [1,
- * 2]}, ...]}}, where a list of lists is a list of sequences. A value may also be {@code {"content":
+ * Reads inputs from a file of JSON in perf_analyzer's form: {@code {"data": [{"INPUT": [1, 2]},
+ * ...]}}, where a list of lists is a list of sequences. A value may also be {@code {"content":
  * [...], "shape": [...]}} or {@code {"b64": "..."}}.
  */
 final class JsonInputs {

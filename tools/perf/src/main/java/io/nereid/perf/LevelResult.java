@@ -19,8 +19,8 @@ import java.util.Optional;
  * @param backlog requests that were due and not sent at the end
  * @param outstanding requests that were not answered at the end
  * @param senders how many requests could be under way
- * @param firstError null: there was none
- * @param notes what a person should know
+ * @param firstError null: none
+ * @param notes remarks for people
  */
 record LevelResult(
     LoadLevel level,
@@ -56,7 +56,7 @@ record LevelResult(
     return counts.latency().getCountBetweenValues(0, latency.toNanos()) / seconds();
   }
 
-  /** Rows, where a request has more than one. */
+  /** The rows a second. */
   double rowsPerSecond() {
     return rowsPerRequest * requestsPerSecond();
   }
@@ -86,7 +86,7 @@ record LevelResult(
     return perRequestUs(end.clientCpuNs() - begin.clientCpuNs());
   }
 
-  /** Processors that this process kept busy. */
+  /** The number of processors that this process kept busy. */
   double clientCores() {
     return (end.clientCpuNs() - begin.clientCpuNs()) / 1e9 / seconds();
   }
@@ -108,12 +108,12 @@ record LevelResult(
     return requests == 0 ? 0 : ns / 1e3 / requests;
   }
 
-  /** Returns the server's work in the meantime; empty if the server has no statistics. */
+  /** Returns the server's work during the windows; empty if the server has no statistics. */
   Optional<ServerStatistics> server() {
     return end.statistics().flatMap(last -> begin.statistics().map(last::minus));
   }
 
-  /** True if an open loop could send what it should. */
+  /** True if an open loop kept to its schedule. */
   boolean keepsUp() {
     return !level.isOpenLoop() || backlog <= Math.max(1, level.ratePerSecond() * MOST_LATE_S);
   }
@@ -122,8 +122,8 @@ record LevelResult(
    * The clocks and counters at the edge of a window.
    *
    * @param atNs the time
-   * @param clientCpuNs CPU of this process, all its threads
-   * @param serverCpuNs CPU of the server's; empty: not known
+   * @param clientCpuNs processor time of this process
+   * @param serverCpuNs processor time of the server's process; empty: unknown
    * @param statistics the server's; empty: it has none
    */
   record Reading(
@@ -136,7 +136,7 @@ record LevelResult(
         ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
 
     static Reading take(ServerControl control, ServerProcess process) {
-      Optional<ServerStatistics> statistics = control.statistics(); // first, for it takes longest
+      Optional<ServerStatistics> statistics = control.statistics(); // first, as it takes longest
       return new Reading(
           System.nanoTime(), SYSTEM.getProcessCpuTime(), process.cpuNs(), statistics);
     }

@@ -20,7 +20,7 @@ final class LevelRunner {
   /** A run in which nothing succeeds is given up after this time. */
   private static final long HOPELESS_NS = 500_000_000;
 
-  /** From here on the generator's threads may be what is slow. */
+  /** The utilization from which the generator itself may be the bottleneck. */
   private static final double BUSY = 0.85;
 
   /** Makes the senders for a level. */
@@ -53,7 +53,7 @@ final class LevelRunner {
     this.progress = progress;
   }
 
-  /** The events of one window. */
+  /** The results of one window. */
   private record Window(Reading begin, Reading end, Tally.Counts counts) {
     double seconds() {
       return (end.atNs() - begin.atNs()) / 1e9;
@@ -68,7 +68,7 @@ final class LevelRunner {
     }
   }
 
-  /** Fails when not one request succeeds. */
+  /** Measures a level; throws if no request succeeds. */
   LevelResult measure(LoadLevel level) {
     try (LoadRun run = LoadRun.start(senders.create(level), requests, level, options.seed())) {
       List<Window> windows = new ArrayList<>();
@@ -76,7 +76,7 @@ final class LevelRunner {
       Stability stability = new Stability(options.tolerance());
       await(run, level, options.warmUp(), "warming up");
       Reading begin = Reading.take(control, process);
-      run.drain(); // right after the clocks were read, as always
+      run.drain(); // right after the clocks were read, as for all windows
       while (windows.size() < options.mostWindows() && !stability.agree(summaries)) {
         String what = "window " + (windows.size() + 1) + " of " + options.mostWindows();
         await(run, level, options.window(), what);
@@ -217,7 +217,7 @@ final class LevelRunner {
   }
 
   /**
-   * Says whether windows agree.
+   * Decides whether windows agree.
    *
    * @param tolerance by which fraction a window may differ from their mean
    */
@@ -248,12 +248,12 @@ final class LevelRunner {
    * Says how a level is measured.
    *
    * @param window the length of one window
-   * @param mostWindows after so many it is over, stable or not
+   * @param mostWindows the most windows, stable or not
    * @param tolerance by which fraction the last windows may differ from their mean
-   * @param percentile of latency that has to agree; 0: the mean
-   * @param warmUp before the first window
+   * @param percentile the percentile of latency that must agree; 0: the mean
+   * @param warmUp the time before the first window
    * @param seed of random schedules
-   * @param within answers up to this latency are counted; zero: none are
+   * @param within counts answers up to this latency; zero: no count
    */
   record Options(
       Duration window,

@@ -2,7 +2,7 @@ package io.nereid.perf;
 
 import picocli.CommandLine.Option;
 
-/** The options that say how much load there is, and of which kind. */
+/** The options for the amount and kind of load. */
 final class LoadArguments {
 
   private static final String USUAL_SEARCH = "1:1024";
@@ -134,17 +134,17 @@ final class LoadArguments {
     return LoadLevel.open(value, isPoisson(), most);
   }
 
-  /** Null: there is none. */
+  /** The latency target; null: none. */
   SloSearch.Goal slo() {
     return slo == null ? null : SloSearch.Goal.of(slo);
   }
 
-  /** Infinite: there is none. */
+  /** The latency threshold; infinite: none. */
   double latencyThresholdUs() {
     return latencyThresholdMs == null ? Double.POSITIVE_INFINITY : latencyThresholdMs * 1e3;
   }
 
-  /** Null: requests stand alone. */
+  /** The sequences; null: single requests. */
   Requests.Sequences sequences(long seed) {
     if (!sequences) {
       return null;

@@ -3,10 +3,10 @@ package io.nereid.perf;
 import java.util.Locale;
 
 /**
- * Says how much load is applied.
+ * A level of load.
  *
  * @param concurrency senders of a closed loop; 0: an open loop
- * @param ratePerSecond of an open loop
+ * @param ratePerSecond the rate of an open loop
  * @param poisson whether its gaps are random
  * @param mostSenders how many requests may be under way
  */
@@ -24,7 +24,7 @@ record LoadLevel(int concurrency, double ratePerSecond, boolean poisson, int mos
     return concurrency == 0;
   }
 
-  /** The number that ranges go over. */
+  /** The number that a range varies. */
   double value() {
     return isOpenLoop() ? ratePerSecond : concurrency;
   }

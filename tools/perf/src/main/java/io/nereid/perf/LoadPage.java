@@ -10,13 +10,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Writes what was measured for a browser. */
+/** Writes the measurements as a page for a browser. */
 final class LoadPage {
 
   private static final List<String> PARTS =
       List.of("queue", "compute input", "compute infer", "compute output", "elsewhere");
 
-  /** Longer latencies are told in milliseconds. */
+  /** Longer latencies are shown in milliseconds. */
   private static final double MOST_US = 1000;
 
   private final PerfReport report;
@@ -27,7 +27,7 @@ final class LoadPage {
   private LoadPage(PerfReport report) {
     this.report = report;
     page = new HtmlPage("Load of " + report.plan().model().name());
-    // If a load was measured several times, its last result decided.
+    // The last result for each load.
     Map<Double, LevelResult> last = new TreeMap<>();
     report.results().forEach(result -> last.put(result.level().value(), result));
     byLoad = List.copyOf(last.values());
@@ -116,7 +116,7 @@ final class LoadPage {
     return byLoad.get(0).level().isOpenLoop() ? "requests due a second" : "concurrency";
   }
 
-  /** The unit in which the page tells latencies: an objective is written in ms, mostly. */
+  /** The page's unit of latency; objectives are mostly in ms. */
   private String unit() {
     return inMs ? "ms" : "us";
   }

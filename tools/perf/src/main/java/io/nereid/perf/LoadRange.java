@@ -8,13 +8,13 @@ import java.util.List;
  *
  * @param first the lowest
  * @param last the highest
- * @param step added to get from one to the next
- * @param factor multiplied with instead, unless 0
+ * @param step the difference from one to the next
+ * @param factor the factor from one to the next, in place of the step; 0: none
  * @param whole whether the values are whole numbers
  */
 record LoadRange(double first, double last, double step, double factor, boolean whole) {
 
-  /** From {@code 8}, {@code 1:32}, {@code 1:32:4} or {@code 1:32:x2}. */
+  /** Parses {@code 8}, {@code 1:32}, {@code 1:32:4} or {@code 1:32:x2}. */
   static LoadRange of(String text, boolean whole) {
     String[] parts = text.strip().split(":", -1);
     if (parts.length > 3) {
@@ -54,7 +54,7 @@ record LoadRange(double first, double last, double step, double factor, boolean 
             + "'");
   }
 
-  /** All of them; what the factor makes of whole numbers is rounded up. */
+  /** All values; whole numbers are rounded up after multiplication. */
   List<Double> values() {
     List<Double> values = new ArrayList<>();
     for (double value = first; value <= last * (1 + 1e-9); ) {

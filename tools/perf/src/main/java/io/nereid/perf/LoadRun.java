@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
  * One level of load against the server, from its first request until {@link #close}. In a closed
  * loop each sender sends its next request when it has its reply; in an open loop the {@link
  * Schedule} says when, and senders are opened as they are needed, up to a bound. A request that is
- * due while all senders are taken waits for one, and its latency counts from when it was due.
+ * due while all senders are busy waits for one, and its latency counts from its due time.
  */
 final class LoadRun implements SendingRun, AutoCloseable {
 
@@ -68,7 +68,7 @@ final class LoadRun implements SendingRun, AutoCloseable {
     }
   }
 
-  /** Connects and begins; owns {@code senders} from now on, also when it fails. */
+  /** Connects and begins; owns {@code senders} from now on, even when it fails. */
   static LoadRun start(Senders senders, Requests requests, LoadLevel level, long seed)
       throws IOException {
     int first =
@@ -102,8 +102,7 @@ final class LoadRun implements SendingRun, AutoCloseable {
     }
   }
 
-  // ---- Called by senders
-  // -------------------------------------------------------------------------
+  // ---- Called by senders -----------------------------------------------------------------------
 
   @Override
   public void succeeded(Sender sender, long nowNs) {
@@ -132,7 +131,7 @@ final class LoadRun implements SendingRun, AutoCloseable {
   @Override
   public void ready(Sender sender, long nowNs) {
     if (stopping) {
-      if (requests.isWithinSequence(sender)) { // else the server would keep its state
+      if (requests.isWithinSequence(sender)) { // else the server would keep the sequence's state
         requests.next(sender, true);
         transmit(sender, nowNs, nowNs);
       }
@@ -220,7 +219,7 @@ final class LoadRun implements SendingRun, AutoCloseable {
     }
   }
 
-  // ---- For who measures ------------------------------------------------------------------------
+  // ---- Measuring -------------------------------------------------------------------------------
 
   @Override
   public boolean isStopping() {
@@ -246,7 +245,7 @@ final class LoadRun implements SendingRun, AutoCloseable {
 
   /** Requests sent and not answered. */
   long outstanding() {
-    long done = ended.sum(); // first, so that it cannot be ahead
+    long done = ended.sum(); // read first, so that it cannot exceed the other count
     return Math.max(0, begun.sum() - done);
   }
 
@@ -261,12 +260,12 @@ final class LoadRun implements SendingRun, AutoCloseable {
     }
   }
 
-  /** Null: there was none. */
+  /** The first failure in words; null: none. */
   String firstError() {
     return firstError.get();
   }
 
-  /** Sends nothing more, waits a while for what is under way, and disconnects. */
+  /** Sends no more requests, waits a while for those under way, and disconnects. */
   @Override
   public void close() {
     stopping = true;
@@ -294,14 +293,14 @@ final class LoadRun implements SendingRun, AutoCloseable {
   }
 
   /**
-   * Sets by how much Linux may wake a sleeping thread too late in order to wake several at once: 50
-   * µs unless it is told otherwise.
+   * Sets the time by which Linux may wake a sleeping thread too late in order to wake several at
+   * once: 50 µs by default.
    */
   static final class TimerSlack {
 
     private TimerSlack() {}
 
-    /** For the calling thread; where it cannot be done, its sleeps are that much longer. */
+    /** Reduces the slack of the calling thread; where that is impossible, its sleeps are longer. */
     static void reduce() {
       try {
         Path thread = Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName();
@@ -318,10 +317,10 @@ final class LoadRun implements SendingRun, AutoCloseable {
     /** A sender that is ready to send; blocks until it is connected. */
     Sender open(int index, SendingRun run) throws IOException;
 
-    /** One for each thread or connection that counts for itself. */
+    /** The tallies of the threads or connections, one each. */
     List<Tally> tallies();
 
-    /** Also closes what the senders share; they are closed before. */
+    /** Closes the senders' shared resources, after the senders. */
     @Override
     void close();
   }

@@ -15,19 +15,19 @@ import java.util.function.Function;
 import org.HdrHistogram.Histogram;
 
 /**
- * Asks one model in a closed loop, for a program that watches it, without windows or a search: over
- * HTTP with binary tensors, or in this process. One thread at a time starts it, reads its figures
- * and closes it.
+ * Loads one model in a closed loop, for a program that reads the figures, without windows or a
+ * search: over HTTP with binary tensors, or in this process. One thread at a time starts it, reads
+ * its figures and closes it.
  */
 public final class LoadTest implements AutoCloseable {
 
   /**
-   * Counts what was answered.
+   * The figures of the answers in a period.
    *
    * @param requests that were answered
    * @param meanUs the mean latency of the answers that are no errors; 0 if there are none
-   * @param p99Us the latency that one of a hundred of them exceeds
-   * @param elapsed since the figures before
+   * @param p99Us the latency that one in a hundred of them exceeds
+   * @param elapsed the length of the period
    */
   public record Figures(
       long requests, long errors, double meanUs, double p99Us, Duration elapsed) {}
@@ -91,10 +91,10 @@ public final class LoadTest implements AutoCloseable {
   }
 
   /**
-   * Begins to ask a runtime of this process.
+   * Begins to send to a runtime of this process.
    *
-   * @param callers makes what sends a request and returns before the answer. The sender is handed
-   *     what it tells of each answer, on any thread: null, or the failure
+   * @param callers makes an action that sends a request and returns before the answer; the consumer
+   *     takes each answer's failure, or null, on any thread
    */
   public static LoadTest start(int concurrency, Function<Consumer<Throwable>, Runnable> callers) {
     DirectSender.Senders senders = new DirectSender.Senders(one -> callers.apply(one::ended));
@@ -106,12 +106,12 @@ public final class LoadTest implements AutoCloseable {
     }
   }
 
-  /** Throws where one of the shapes is not written as {@link #start} takes them. */
+  /** Throws if a shape is not in the form that {@link #start} takes. */
   public static void checkShapes(List<String> given) {
     DataArguments.shapes(given);
   }
 
-  /** Takes one row for the batch, and 1 for each other dimension of any size. */
+  /** Completes shapes with one row for the batch, and 1 for each other dimension of any size. */
   private static InputShapes shapes(ModelInfo model, List<String> given) {
     Map<String, List<Long>> shapes = new HashMap<>();
     for (ModelInfo.TensorInfo input : model.inputs()) {
@@ -131,7 +131,7 @@ public final class LoadTest implements AutoCloseable {
         data, Map.of(), new InputData.Generated(false, 0, 1, null, 16), SEED, 1);
   }
 
-  /** Counts what was answered since the last call. */
+  /** Returns the figures since the last call. */
   public Figures next() {
     Tally.Counts counts = run.drain();
     Histogram latency = counts.latency();
@@ -145,7 +145,7 @@ public final class LoadTest implements AutoCloseable {
         Duration.ofNanos(sinceNs - beginNs));
   }
 
-  /** Says why the first request failed that did. */
+  /** The reason of the first failure. */
   public Optional<String> firstError() {
     return Optional.ofNullable(run.firstError());
   }
@@ -155,7 +155,7 @@ public final class LoadTest implements AutoCloseable {
     return run.outstanding();
   }
 
-  /** Sends nothing more, and waits a while for what is under way. */
+  /** Sends no more requests, and waits a while for those under way. */
   @Override
   public void close() {
     run.close();

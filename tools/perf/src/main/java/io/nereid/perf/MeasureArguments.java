@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** The options that say how long is measured, and what becomes of the results. */
+/** The options for the length of measurements, and for the results. */
 final class MeasureArguments {
 
   @Option(

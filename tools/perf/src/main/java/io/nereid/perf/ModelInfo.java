@@ -10,10 +10,10 @@ import java.util.OptionalInt;
  * @param name its name
  * @param versions its versions; empty where the server has none
  * @param platform its framework or backend
- * @param inputs what it takes
- * @param outputs what it answers with
+ * @param inputs its inputs
+ * @param outputs its outputs
  * @param maxBatchSize the configuration's; empty where the server has no configurations
- * @param decoupled whether it answers any number of times
+ * @param decoupled whether a request can have any number of responses
  * @param optionalInputs inputs that a request may leave out
  */
 public record ModelInfo(
@@ -26,7 +26,7 @@ public record ModelInfo(
     boolean decoupled,
     List<String> optionalInputs) {
 
-  /** The same with what its configuration says. */
+  /** Returns this description completed from the model's configuration. */
   ModelInfo configured(int batchSize, boolean isDecoupled, List<String> optional) {
     return new ModelInfo(
         name,

@@ -42,7 +42,7 @@ public final class PerfCommand implements Callable<Integer> {
 
   @Mixin private MeasureArguments measureArguments;
 
-  /** Made by the command line. */
+  /** Called by picocli. */
   public PerfCommand() {}
 
   @Override
@@ -62,7 +62,7 @@ public final class PerfCommand implements Callable<Integer> {
     return run.run(out, live ? Progress.on(err) : Progress.none());
   }
 
-  /** Known now rather than after the measurement. */
+  /** Throws if a file cannot be written, before the measurement rather than after it. */
   private static void checkWritable(Path file) {
     if (file == null) {
       return;
@@ -74,7 +74,7 @@ public final class PerfCommand implements Callable<Integer> {
     }
   }
 
-  /** The options that say which model of which server is measured. */
+  /** The options for the server and model to measure. */
   static final class TargetArguments {
 
     static final class ModelName {
@@ -100,7 +100,7 @@ public final class PerfCommand implements Callable<Integer> {
 
     @Mixin private ServerArguments server;
 
-    /** Throws what is wrong with it as an {@link IllegalArgumentException}. */
+    /** Makes the target; wrong options are an {@link IllegalArgumentException}. */
     Target target() throws IOException {
       String name = model.option == null ? model.argument : model.option;
       if (name.isEmpty()) {

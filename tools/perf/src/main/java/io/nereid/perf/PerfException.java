@@ -1,8 +1,6 @@
 package io.nereid.perf;
 
-/**
- * Says what keeps a measurement from being made; the message is for the person who asked for it.
- */
+/** A measurement is impossible; the message is for the user. */
 public final class PerfException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -6,20 +6,20 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * All that a run found out.
+ * All results of a run.
  *
  * @param started when it began
- * @param server what it was made against
- * @param plan what requests were like
+ * @param server the measured server
+ * @param plan the properties of requests
  * @param requestBytes of one request, its head included
  * @param rows of one request
  * @param process the server's
  * @param clientThreads of the generator
- * @param options how was measured
- * @param results of the loads that are to be told, in order
- * @param slo null: there was no target
+ * @param options the options of the measurement
+ * @param results of the loads to report, in order
+ * @param slo the latency target; null: none
  * @param outcome of the search for it
- * @param failure what ended the run early; null: nothing
+ * @param failure the failure that ended the run early; null: none
  */
 record PerfReport(
     Instant started,

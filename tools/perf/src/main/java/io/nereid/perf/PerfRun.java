@@ -32,7 +32,7 @@ final class PerfRun {
   private final LevelRunner.Options options;
   private final int threads;
 
-  /** Checks all arguments; what is wrong is an {@link IllegalArgumentException}. */
+  /** Checks all arguments; wrong ones are an {@link IllegalArgumentException}. */
   PerfRun(Target target, DataArguments data, LoadArguments load, MeasureArguments measure) {
     this.target = target;
     this.dataArguments = data;
@@ -123,7 +123,7 @@ final class PerfRun {
 
   private ModelInfo model(ServerControl control) {
     boolean ready = control.modelReady();
-    ModelInfo model = control.model(); // its failure says more than "not ready"
+    ModelInfo model = control.model(); // asked first, as its failure says more than "not ready"
     if (!ready) {
       throw new PerfException(
           "model '" + target.model() + "' is not ready; the server's log may say why");
@@ -137,7 +137,7 @@ final class PerfRun {
 
   // ---- Shared memory ---------------------------------------------------------------------------
 
-  /** The shared memory of a run, if there is any, and where outputs go. */
+  /** The shared memory of a run, if any, and the form of outputs. */
   private record Area(SharedArea shared, TensorForm outputForm) implements AutoCloseable {
     @Override
     public void close() {
@@ -163,7 +163,7 @@ final class PerfRun {
     return new Area(SharedArea.create(control, steps, sizes, places), outputForm);
   }
 
-  /** Empty: they are not known, and nobody insisted. */
+  /** The sizes of outputs; empty: unknown, and not required. */
   private Map<String, Long> outputSizes(ModelInfo model, InputData inputs) {
     Map<String, Long> sizes = new LinkedHashMap<>();
     for (TensorInfo output : model.outputs()) {

@@ -3,8 +3,8 @@ package io.nereid.perf;
 import java.io.PrintWriter;
 
 /**
- * Shows what is going on, on the error stream: one line that changes where that is a terminal,
- * nothing elsewhere, as the results come line by line anyway.
+ * Shows progress on the error stream: one changing line on a terminal, nothing elsewhere, where the
+ * results come line by line.
  */
 final class Progress {
 
@@ -37,7 +37,7 @@ final class Progress {
     }
   }
 
-  /** Before anything else is printed. */
+  /** Clears the line, before other output. */
   void clear() {
     if (shown) {
       err.print(REPLACE_LINE);

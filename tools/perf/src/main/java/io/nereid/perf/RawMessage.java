@@ -14,8 +14,8 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 
 /**
- * A request over gRPC that was encoded before, as the transport takes it. Neither its bytes nor
- * those of replies that nobody looks at are copied on the heap.
+ * An encoded request for gRPC's transport. Neither its bytes nor those of unchecked replies are
+ * copied on the heap.
  *
  * @param head its first part
  * @param tail its second part
@@ -36,7 +36,10 @@ record RawMessage(byte[] head, byte[] tail) {
         }
       };
 
-  /** Reads replies to byte arrays, or leaves them unread: null is no reply for the transport. */
+  /**
+   * Reads replies to byte arrays, or leaves them unread as an empty array, since the transport does
+   * not accept null.
+   */
   static Marshaller<byte[]> replies(boolean read) {
     return new Marshaller<>() {
       private static final byte[] UNREAD = {};
@@ -58,8 +61,7 @@ record RawMessage(byte[] head, byte[] tail) {
   }
 
   /**
-   * Writes the request into the transport's buffers: the transport asks for its length, and then
-   * takes all of it at once.
+   * Writes the request into the transport's buffers, after the transport has asked for the length.
    */
   private static final class Bytes extends InputStream implements Drainable, KnownLength {
     private final RawMessage message;
@@ -100,13 +102,13 @@ record RawMessage(byte[] head, byte[] tail) {
   }
 
   /**
-   * One response of a stream without its tensors, which are passed over.
+   * One response of a stream, without its tensors, which are skipped.
    *
    * @param error the server's text; empty: none
-   * @param isFinal whether it says that it is the last of its request
-   * @param saysFinal whether it says anything about that
-   * @param hasOutputs false for one that only says that it is the last
-   * @param message the ModelInferResponse; null unless somebody looks at it
+   * @param isFinal whether it is marked as the last of its request
+   * @param saysFinal whether it has such a mark
+   * @param hasOutputs false for one that only marks the end
+   * @param message the ModelInferResponse; null unless replies are checked
    */
   record StreamReply(
       String error, boolean isFinal, boolean saysFinal, boolean hasOutputs, byte[] message) {
@@ -136,7 +138,7 @@ record RawMessage(byte[] head, byte[] tail) {
       }
     }
 
-    /** Passes over one message once. */
+    /** Scans one message once. */
     private static final class Scan {
       private final boolean keep;
       private String error = "";
@@ -182,7 +184,7 @@ record RawMessage(byte[] head, byte[] tail) {
         }
       }
 
-      /** An entry of the map: a key and a value. */
+      /** Reads an entry of the map: a key and a value. */
       private void readParameter(CodedInputStream entry) throws IOException {
         String key = "";
         InferParameter value = InferParameter.getDefaultInstance();

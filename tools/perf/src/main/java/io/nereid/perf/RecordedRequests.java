@@ -20,20 +20,20 @@ import java.util.stream.Collectors;
 
 /**
  * The requests of a directory's recordings, in the order in which they arrived. Recordings follow
- * each other without the time between them. All is in memory but the contents of tensors, which are
- * read when a request is encoded.
+ * each other without gaps. Everything but the contents of tensors is in memory; these are read when
+ * a request is encoded.
  */
 final class RecordedRequests implements AutoCloseable {
 
   /**
-   * A request and when it arrived.
+   * A request and its time of arrival.
    *
    * @param index its place among the requests, from 0
-   * @param offsetNs from the first one
+   * @param offsetNs the time since the first one
    */
   record Arrival(int index, RecordedCall call, long offsetNs) {
 
-    /** Returns a text that tells its sequence from others; empty: it is part of none. */
+    /** Returns a text that identifies the request's sequence; empty: none. */
     String sequence() {
       RecordedCall.Sequence sequence = call.sequence();
       return sequence.isThere()
@@ -53,9 +53,9 @@ final class RecordedRequests implements AutoCloseable {
   }
 
   /**
-   * Reads all that is there.
+   * Reads the recordings of a directory.
    *
-   * @param models the models whose requests are wanted; empty: all
+   * @param models the models whose requests are read; empty: all
    */
   static RecordedRequests open(Path directory, Set<String> models) {
     try {
@@ -102,7 +102,7 @@ final class RecordedRequests implements AutoCloseable {
     return directory;
   }
 
-  /** Requests that the recorder dropped: they are missing among the arrivals. */
+  /** The number of requests that the recorder dropped, which are missing here. */
   long dropped() {
     return recording.dropped();
   }
@@ -111,7 +111,7 @@ final class RecordedRequests implements AutoCloseable {
     return recording.damage();
   }
 
-  /** The most requests that were under way at a time. */
+  /** The most requests under way at a time. */
   int mostAtOnce() {
     List<long[]> changes = new ArrayList<>();
     for (Arrival arrival : arrivals) {
@@ -132,7 +132,7 @@ final class RecordedRequests implements AutoCloseable {
 
   // ---- Messages --------------------------------------------------------------------------------
 
-  /** The request as it goes over the wire to a server, but for its version. */
+  /** Encodes the request for a server, without its model version. */
   static Encoded encode(Target server, RecordedCall call) {
     List<Tensor> inputs = call.inputs().stream().map(RecordedRequests::tensor).toList();
     Map<String, SharedArea.Place> outputs = new LinkedHashMap<>();
@@ -144,7 +144,7 @@ final class RecordedRequests implements AutoCloseable {
       return GrpcRequestEncoder.encode(plan, new Step(inputs), List.of(), outputs);
     }
     Encoded message = HttpRequestEncoder.encode(plan, new Step(inputs), List.of(), outputs);
-    // In one piece: senders keep the tails of messages, as those are sent many times else.
+    // In one piece, because senders cache tails, which otherwise are sent many times.
     return new Encoded(
         HttpRequestEncoder.concat(message.head(), message.tail()),
         new byte[0],
@@ -168,7 +168,7 @@ final class RecordedRequests implements AutoCloseable {
         false);
   }
 
-  /** HTTP has no deadlines: there they bound the time in the queue, as the server has it, too. */
+  /** HTTP has no deadlines: there the deadline becomes the timeout in the queue. */
   private static long timeoutNs(Target.Protocol protocol, RecordedCall call) {
     boolean bounded = protocol == Target.Protocol.HTTP && call.deadlineNs() != 0;
     boolean sooner = call.timeoutNs() == 0 || call.deadlineNs() < call.timeoutNs();
@@ -186,7 +186,7 @@ final class RecordedRequests implements AutoCloseable {
     try {
       recording.close();
     } catch (IOException e) {
-      return; // it was only read
+      return; // the file was only read
     }
   }
 }

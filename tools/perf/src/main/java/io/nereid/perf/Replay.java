@@ -18,17 +18,17 @@ public final class Replay {
 
   private static final int THREADS = 1;
   private static final int CONNECTIONS = 4;
-  private static final int WARMING = 8; // requests at a time, and in the first turn
+  private static final int WARMING = 8; // requests at a time, and in the first round
 
   /**
-   * Says how requests are sent.
+   * The options of sending.
    *
    * @param directory the recording's
    * @param models the models whose requests are sent; empty: all
-   * @param speed 1 as they arrived, 2 in half of the time; infinite: each as soon as a sender is
+   * @param speed 1: as they arrived; 2: in half the time; infinite: each as soon as a sender is
    *     free
-   * @param mostAtOnce the most that are under way at a time
-   * @param warmUp how long requests are sent before, for the compiler of this process alone
+   * @param mostAtOnce the most requests under way at a time
+   * @param warmUp the time of sending beforehand, for the compiler of this process
    */
   public record Options(
       Path directory, Set<String> models, double speed, int mostAtOnce, Duration warmUp) {
@@ -51,7 +51,7 @@ public final class Replay {
 
   private Replay() {}
 
-  /** Sends all to a server, and returns how they went. */
+  /** Sends all requests to a server, and reports their results. */
   public static ReplayReport run(Options options, ServerArguments server)
       throws IOException, InterruptedException {
     Target target = server.target("", "");
@@ -74,7 +74,7 @@ public final class Replay {
   }
 
   /**
-   * Sends all to a runtime of this process, and returns how they went.
+   * Sends all requests to a runtime of this process, and reports their results.
    *
    * @param runtime sends a request, and does not wait for its answer; a failure is an exception,
    *     thrown or as the result
@@ -88,7 +88,7 @@ public final class Replay {
     }
   }
 
-  /** Connects anew. */
+  /** Opens new connections. */
   @FunctionalInterface
   private interface Opening {
     LoadRun.Senders open() throws IOException;
@@ -115,8 +115,8 @@ public final class Replay {
   }
 
   /**
-   * Sends requests that are part of no sequence, twice as many each time, so that the code is
-   * compiled that sends them. Their ends do not count.
+   * Sends requests without sequences, twice as many in each round, so that the sending code gets
+   * compiled. Their results do not count.
    */
   private static void warmUp(
       Options options, List<Arrival> arrivals, Opening senders, Function<Arrival, Encoded> encoder)

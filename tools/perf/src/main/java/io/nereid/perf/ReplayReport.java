@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 import org.HdrHistogram.Histogram;
 
-/** Tells how a recording's requests went when they were sent again, beside how they had gone. */
+/** Compares the results of a recording's requests, sent again, with the recorded ones. */
 public final class ReplayReport {
 
   private static final List<Double> PERCENTILES = List.of(50.0, 90.0, 95.0, 99.0, 99.9, 100.0);
@@ -93,7 +93,7 @@ public final class ReplayReport {
     }
   }
 
-  /** Requests that were answered when they were recorded, and failed or had no answer now. */
+  /** The requests that were answered in the recording, but failed or had no answer now. */
   public int newFailures() {
     return models.values().stream().mapToInt(model -> model.newFailures + model.unanswered).sum();
   }
@@ -175,14 +175,14 @@ public final class ReplayReport {
     return row;
   }
 
-  /** For people, at a terminal. */
+  /** The report for a terminal. */
   public String text() {
     StringBuilder text = new StringBuilder(subject() + "\n" + MEANING + "\n\n" + table().text());
     notes().forEach(note -> text.append(" ! ").append(note).append('\n'));
     return text.toString();
   }
 
-  /** For people, as a page. */
+  /** The report as a page. */
   public String html() {
     HtmlPage page = new HtmlPage("Replay of " + source);
     page.paragraph(subject());
@@ -216,7 +216,7 @@ public final class ReplayReport {
     return new Chart.Series(name, points);
   }
 
-  /** For other programs. */
+  /** The report as JSON. */
   public String json() {
     Map<String, Object> json = new LinkedHashMap<>();
     json.put("recording", source);

@@ -26,13 +26,13 @@ import java.util.function.Function;
 
 /**
  * Sends the requests of a recording once each, when they are due. One thread encodes them a little
- * ahead, the thread that calls {@link #run} sends them, and senders tell of answers on threads of
- * their own. A request of a sequence waits for the answer to the one before it; a request that is
- * due while all senders are taken waits for one. Latencies count from when a request was due.
+ * ahead, the thread that calls {@link #run} sends them, and senders report answers on their own
+ * threads. A request of a sequence waits for the previous one's answer; a request that is due while
+ * all senders are busy waits for one. Latencies count from due times.
  */
 final class ReplayRun implements SendingRun, AutoCloseable {
 
-  /** Requests that are encoded and not due yet. */
+  /** The most requests that are encoded ahead. */
   private static final int AHEAD = 32;
 
   private static final int FIRST_SENDERS = 4;
@@ -43,13 +43,13 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   /**
    * The end of a request.
    *
-   * @param lateNs how long after it was due it was sent
+   * @param lateNs the delay of sending after the due time
    * @param held whether it waited for its sequence, so that it could not be sent in time
-   * @param status {@code OK}, or how it failed
+   * @param status {@code OK}, or the kind of failure
    */
   record End(Arrival arrival, long latencyNs, long lateNs, boolean held, String status) {}
 
-  /** A request on its way. */
+  /** A request under way. */
   private static final class Flight {
     private final Arrival arrival;
     private final Encoded message;
@@ -74,12 +74,13 @@ final class ReplayRun implements SendingRun, AutoCloseable {
         thread.setDaemon(true);
         return thread;
       });
-  private final List<Sender> opened = new ArrayList<>(); // by the thread of run
+  private final List<Sender> opened = new ArrayList<>(); // used by run's thread
   private final BlockingDeque<Sender> free = new LinkedBlockingDeque<>();
   private final Map<Sender, Flight> flying = new ConcurrentHashMap<>();
 
+  /** Waiting requests. */
   @GuardedBy("sequences")
-  private final Map<String, Deque<Flight>> sequences = new HashMap<>(); // that wait
+  private final Map<String, Deque<Flight>> sequences = new HashMap<>();
 
   private final Queue<End> ends = new ConcurrentLinkedQueue<>();
   private final CountDownLatch left;
@@ -87,7 +88,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   private volatile boolean stopping;
 
   /**
-   * Sends nothing yet; owns the senders.
+   * Makes a run, which owns the senders and sends nothing yet.
    *
    * @param mostSenders the most requests under way at a time
    */
@@ -105,7 +106,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     left = new CountDownLatch(arrivals.size());
   }
 
-  /** Sends all, and returns how each ended. */
+  /** Sends all requests, and returns the end of each. */
   List<End> run(int firstSenders) throws IOException, InterruptedException {
     for (int i = 0; i < Math.min(mostSenders, Math.max(FIRST_SENDERS, firstSenders)); i++) {
       free.push(open());
@@ -120,7 +121,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
         ahead.add(encoding.submit(() -> encoder.apply(later)));
       }
       Flight flight = new Flight(arrival, encoded(ahead.remove()));
-      if (arrival.index() == 0) { // now that what encodes it is loaded
+      if (arrival.index() == 0) { // begins now, when the encoder's classes are loaded
         startNs = System.nanoTime() + POLL_NS;
       }
       if (!Double.isInfinite(speed)) {
@@ -133,7 +134,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     return List.copyOf(ends);
   }
 
-  /** The first failure in words; null: there was none. */
+  /** The first failure in words; null: none. */
   String firstError() {
     return firstError.get();
   }
@@ -148,7 +149,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     }
   }
 
-  /** Sleeps, and spins at the end, since a sleep ends late. */
+  /** Waits until a time: sleeps, and spins at the end, since sleeps end late. */
   private static void awaitDue(long dueNs) {
     for (long leftNs = dueNs - System.nanoTime(); leftNs > 0; leftNs = dueNs - System.nanoTime()) {
       if (leftNs > SPIN_NS) {
@@ -183,7 +184,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
 
   private void transmit(Sender sender, Flight flight) {
     long nowNs = System.nanoTime();
-    if (flight.dueNs == 0) { // as fast as it goes
+    if (flight.dueNs == 0) { // sent as fast as possible
       flight.dueNs = nowNs;
     }
     flight.lateNs = nowNs - flight.dueNs;
@@ -229,7 +230,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     firstError.compareAndSet(null, "connection: " + cause.getMessage());
   }
 
-  /** Gives the sender the next request of the sequence that it has served, or nothing. */
+  /** Gives the sender the next waiting request of its sequence, or none. */
   @Override
   public void ready(Sender sender, long nowNs) {
     Flight last = flying.remove(sender);
@@ -241,7 +242,9 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     }
   }
 
-  /** The next request that waits in a sequence; null: none does, and the next need not. */
+  /**
+   * Takes the next waiting request of a sequence; null: none waits, and the next one need not wait.
+   */
   private Flight nextOf(String sequence) {
     synchronized (sequences) {
       Deque<Flight> held = sequences.get(sequence);

@@ -13,23 +13,22 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Checks whether a reply is what the model's metadata promise: every output is there, with its
- * datatype and as many bytes or values as its shape says. It is for runs that want to know rather
- * than be fast.
+ * Checks a reply against the model's metadata: every output, with its datatype and as many bytes or
+ * values as its shape. For runs that check rather than measure speed.
  */
 final class ReplyCheck {
 
   private final Map<String, TensorInfo> outputs;
   private final boolean shared;
 
-  /** {@code shared}: outputs are in shared memory, which not every server repeats. */
+  /** {@code shared}: outputs are in shared memory, which not every server mentions in its reply. */
   ReplyCheck(ModelInfo model, boolean shared) {
     this.shared = shared;
     outputs =
         model.outputs().stream().collect(Collectors.toMap(TensorInfo::name, Function.identity()));
   }
 
-  /** Null: it is right. */
+  /** Returns the fault of a reply; null: it is right. */
   String http(HttpReplyParser.Head head, byte[] body) {
     int jsonLength = head.jsonLength() < 0 ? body.length : head.jsonLength();
     if (jsonLength > body.length) {
@@ -82,7 +81,7 @@ final class ReplyCheck {
     return data.stream().mapToLong(value -> value instanceof List<?> row ? count(row) : 1).sum();
   }
 
-  /** -1: not known here. */
+  /** Returns the fault of an output; -1 in place of bytes or values: not known. */
   private String fault(String name, String datatype, long elements, long bytes, long values) {
     TensorInfo info = outputs.get(name);
     if (info == null) {
@@ -109,7 +108,7 @@ final class ReplyCheck {
     return "it should have the outputs " + outputs.keySet() + ", got " + found;
   }
 
-  /** Null: it is right. */
+  /** Returns the fault of a reply; null: it is right. */
   String grpc(byte[] message) {
     ModelInferResponse reply;
     try {

@@ -7,14 +7,14 @@ import java.util.Map;
  * The properties that all requests of a run have in common.
  *
  * @param target the server
- * @param model what it tells about the model
- * @param inputForm how inputs travel
- * @param outputForm how outputs travel
+ * @param model the server's description of the model
+ * @param inputForm the form of inputs
+ * @param outputForm the form of outputs
  * @param parameters of each request: booleans, longs, doubles, strings
  * @param id the id of each request; empty: none, or one of its own
  * @param requestIds whether each request has an id of its own
  * @param sequences whether requests belong to sequences
- * @param streaming whether they go over a stream of gRPC
+ * @param streaming whether they are sent over a stream of gRPC
  */
 record RequestPlan(
     Target target,
@@ -36,7 +36,7 @@ record RequestPlan(
     return shape.length == 0 ? 1 : (int) shape[0];
   }
 
-  /** The ways in which tensors travel: within JSON, as bytes, or through shared memory. */
+  /** The forms of tensors: in JSON, as bytes, or in shared memory. */
   enum TensorForm {
     JSON,
     BINARY,

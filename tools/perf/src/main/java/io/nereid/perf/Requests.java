@@ -9,14 +9,14 @@ import java.util.concurrent.atomic.AtomicLong;
 /** Holds all requests of a run in their encoded form, and gives each sender its next one. */
 final class Requests {
 
-  /** Ids are numbers of 16 digits; what is in front of these ten is the sender. */
+  /** Ids are numbers of 16 digits; the digits before the last ten are the sender. */
   private static final long REQUESTS_OF_A_SENDER = 10_000_000_000L;
 
-  private final Encoded[][] steps; // by step, and by the place of its outputs
+  private final Encoded[][] steps; // by step and place of outputs
   private final int[] sequenceStarts;
   private final int[] sequenceLengths;
   private final boolean ownLengths;
-  private final Sequences sequences; // null: requests stand alone
+  private final Sequences sequences; // null: single requests
   private final AtomicLong nextSequenceId;
 
   private Requests(Encoded[][] steps, InputData data, Sequences sequences) {
@@ -31,12 +31,12 @@ final class Requests {
       sequenceLengths[i] = all.get(i).size();
       at += sequenceLengths[i];
     }
-    // Numbers that another run against the same server has hardly used just now.
+    // A random start, so that numbers of an earlier run against the same server are hardly reused.
     long range = Encoded.LAST_SEQUENCE_ID - Encoded.FIRST_SEQUENCE_ID + 1;
     nextSequenceId = new AtomicLong(Math.floorMod(System.nanoTime(), range));
   }
 
-  /** Encodes all there are; {@code area} is null unless tensors are in shared memory. */
+  /** Encodes all requests; {@code area} is null unless tensors are in shared memory. */
   static Requests of(RequestPlan plan, InputData data, SharedArea area, Sequences sequences) {
     List<Step> all = data.steps();
     int places = area == null ? 1 : area.outputPlaces();
@@ -52,7 +52,7 @@ final class Requests {
     return new Requests(steps, data, sequences);
   }
 
-  /** For senders that know themselves what they send. */
+  /** No requests, for senders that have their own. */
   static Requests none() {
     return new Requests(new Encoded[0][], new InputData(List.of(), false), null);
   }
@@ -67,7 +67,7 @@ final class Requests {
         : GrpcRequestEncoder.encode(plan, step, inputs, outputs);
   }
 
-  /** The first, of which all have the size unless the data differ. */
+  /** The first request; all have its size unless the data differ. */
   Encoded first() {
     return steps[0][0];
   }
@@ -76,7 +76,7 @@ final class Requests {
     return steps.length;
   }
 
-  /** A sender's place among its requests, and in the sequence that it is in. */
+  /** A sender's place among its requests, and in its present sequence. */
   static final class Position {
     private final Random random;
     private long turn;
@@ -157,16 +157,16 @@ final class Requests {
     return Math.max(1, (int) Math.round(sequences.length() * factor));
   }
 
-  /** A sequence is over at the server as well when one of its requests failed. */
+  /** Ends the sender's sequence, which a failed request ends at the server as well. */
   void failed(Sender sender) {
     sender.position().remaining = 0;
   }
 
   /**
-   * Says how long sequences are.
+   * The lengths of sequences.
    *
-   * @param length requests of one, on average
-   * @param variation how far a length may be from that, as a fraction of it
+   * @param length the average number of requests
+   * @param variation the largest deviation, as a fraction of the average
    * @param seed of the random lengths
    */
   record Sequences(int length, double variation, long seed) {}

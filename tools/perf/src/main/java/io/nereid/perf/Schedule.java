@@ -4,9 +4,9 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.Random;
 
 /**
- * Says when requests of an open loop should be sent: at a constant rate, or at random with
- * independent gaps (a Poisson process). It does not wait for anybody: a request that could not be
- * sent in time keeps its time, and its latency counts from there.
+ * The due times of an open loop's requests: at a constant rate, or with independent random gaps (a
+ * Poisson process). Times do not move: a request that is sent late keeps its due time, from which
+ * its latency counts.
  */
 final class Schedule {
 
@@ -32,19 +32,19 @@ final class Schedule {
     }
   }
 
-  /** The time of the next request that nobody has taken. */
+  /** The time of the next request that was not taken. */
   synchronized long nextNs() {
     return startNs + (long) offsetNs;
   }
 
-  /** Takes the next request if its time has come; else {@link #NONE}. */
+  /** Takes the next request if its time has come, and returns that; else {@link #NONE}. */
   synchronized long takeDue(long nowNs) {
     long atNs = startNs + (long) offsetNs;
     if (atNs - nowNs > 0) {
       return NONE;
     }
     taken++;
-    // Not summed up for a constant rate, where the errors of the sum would be a drift.
+    // A product and not a sum for a constant rate, since rounding errors of a sum would drift.
     offsetNs = random == null ? taken * 1e9 / ratePerSecond : offsetNs + gapNs();
     return atNs;
   }
@@ -53,7 +53,7 @@ final class Schedule {
     return -Math.log1p(-random.nextDouble()) * 1e9 / ratePerSecond;
   }
 
-  /** About how many requests are due and not taken. */
+  /** The approximate number of requests that are due and not taken. */
   long backlog(long nowNs) {
     long lateNs = nowNs - nextNs();
     return lateNs <= 0 ? 0 : 1 + (long) (lateNs / 1e9 * ratePerSecond);

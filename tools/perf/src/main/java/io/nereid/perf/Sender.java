@@ -4,9 +4,8 @@ import io.nereid.types.TaskThreads;
 import java.util.concurrent.Executor;
 
 /**
- * One place for a request under way: a connection of HTTP, a call or a stream of gRPC. It is given
- * a request, sends it, and tells its {@link LoadRun} how that ended; so a sender is touched by one
- * thread after the other.
+ * One place for a request under way: a connection of HTTP, a call or a stream of gRPC. It sends a
+ * given request, and reports the end to its {@link SendingRun}; one thread after the other uses it.
  */
 abstract class Sender {
 
@@ -17,7 +16,7 @@ abstract class Sender {
   private final Tally tally;
   private final Requests.Position position;
 
-  /** When the request should have been sent; latencies count from here. */
+  /** The due time of the request, from which its latency counts. */
   private long intendedNs;
 
   /** The time that the request may take; 0: any. */
@@ -63,7 +62,7 @@ abstract class Sender {
     return rows;
   }
 
-  /** Takes a request to be sent by {@link #send}; the head is the sender's until it has ended. */
+  /** Takes a request for {@link #send}; the sender owns the head until the request has ended. */
   final void prepare(Encoded message, byte[] head) {
     rows = message.rows();
     load(message, head);
@@ -71,7 +70,7 @@ abstract class Sender {
 
   abstract void load(Encoded message, byte[] head);
 
-  /** Sends what was loaded. Failures are told as those of the request. */
+  /** Sends the prepared request. Failures are reported as those of the request. */
   abstract void send();
 
   abstract void close();

@@ -2,7 +2,7 @@ package io.nereid.perf;
 
 import java.io.IOException;
 
-/** Hears from senders how their requests went, on whichever thread knows; no call blocks. */
+/** Takes the results of senders' requests, on any thread; no call blocks. */
 interface SendingRun {
 
   /** The request of a sender was answered; gives it the next one. */
@@ -14,9 +14,9 @@ interface SendingRun {
   /** A sender could not be connected again; it goes on trying. */
   void failedToConnect(Sender sender, IOException cause);
 
-  /** A sender can send: it gets the next request, if there is one. */
+  /** Called when a sender can send: it gets the next request, if there is one. */
   void ready(Sender sender, long nowNs);
 
-  /** True if nothing more is to be sent. */
+  /** True if no more requests are to be sent. */
   boolean isStopping();
 }

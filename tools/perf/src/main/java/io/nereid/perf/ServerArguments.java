@@ -12,8 +12,8 @@ import java.util.Optional;
 import picocli.CommandLine.Option;
 
 /**
- * The options that say which server is asked, and how it is spoken to: those of all commands that
- * talk to a running server.
+ * The options for the address and protocol of the server, of all commands that talk to a running
+ * server.
  */
 public final class ServerArguments {
 
@@ -74,23 +74,26 @@ public final class ServerArguments {
       description = "A file with a token, which is sent as 'authorization: Bearer TOKEN'.")
   private Path tokenFile;
 
-  /** Picocli makes and fills it. */
+  /** Called by picocli, which sets the fields. */
   public ServerArguments() {}
 
-  /** True if the command line names a server, by its address or by the way it is spoken to. */
+  /** True if the command line names a server, by address or protocol. */
   public boolean isGiven() {
     return url != null || protocol != null;
   }
 
   /**
-   * Returns the server, to which nothing is sent yet. Wrong options are an {@link
-   * IllegalArgumentException}.
+   * Returns a connection to the server, over which nothing was sent yet. Wrong options are an
+   * {@link IllegalArgumentException}.
    */
   public ServerConnection connect() throws IOException {
     return new ServerConnection(target("", ""));
   }
 
-  /** A model of the server. Throws what is wrong as an {@link IllegalArgumentException}. */
+  /**
+   * Makes the target of a model of the server; wrong options are an {@link
+   * IllegalArgumentException}.
+   */
   Target target(String model, String version) throws IOException {
     TlsFiles files =
         new TlsFiles(

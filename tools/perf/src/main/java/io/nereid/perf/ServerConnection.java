@@ -26,17 +26,17 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * The server that a command line names, by Nereid's client, with failures that tell people what to
- * do. Its calls block, and are not repeated; for any number of threads.
+ * A connection to the server that a command line names, by Nereid's client, with advice in its
+ * failures. Calls block, and are not repeated; any number of threads may call.
  */
 public final class ServerConnection implements AutoCloseable {
 
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-  /** Loading takes as long as a model is large. */
+  /** The timeout of changes, as loading a large model takes long. */
   private static final Duration CHANGE_PATIENCE = Duration.ofMinutes(10);
 
-  /** Servers say by these over HTTP that they know no such address, or nothing to do there. */
+  /** The HTTP statuses of servers that do not have an address, or not the method. */
   private static final Set<Integer> LACKING = Set.of(404, 405, 501);
 
   /** Messages of the clients of HTTP and gRPC about a port that speaks another protocol. */
@@ -61,13 +61,13 @@ public final class ServerConnection implements AutoCloseable {
     target
         .tls()
         .ifPresent(files -> {
-          files.context(); // says what is wrong with the files as the wire would
+          files.context(); // checks the files with the same messages as for connections
           options.tls(files.forClient());
         });
     client = InferenceClient.connect(target.toString(), options.build());
   }
 
-  /** To a server on this machine that was just started, by its address. */
+  /** Connects to a server that was just started on this machine, by its address. */
   public static ServerConnection to(String url) {
     return new ServerConnection(Target.of(url, null, false, null, Map.of(), "", ""));
   }
@@ -84,7 +84,7 @@ public final class ServerConnection implements AutoCloseable {
   /**
    * Asks the server.
    *
-   * @param expected what the answer should have been, for the message of the exception
+   * @param expected the expected answer, for the exception's message
    */
   public <T> T ask(String expected, Function<InferenceClient, T> question) {
     try {
@@ -106,7 +106,7 @@ public final class ServerConnection implements AutoCloseable {
     }
   }
 
-  /** Has the server change something; {@code expected} as of {@link #ask}. */
+  /** Makes the server change something; {@code expected} as in {@link #ask}. */
   public void tell(String expected, Consumer<InferenceClient> change) {
     ask(
         expected,
@@ -150,7 +150,7 @@ public final class ServerConnection implements AutoCloseable {
             .formatted(tensor.name(), tensor.datatype()));
   }
 
-  /** Empty where the server has no configurations: they are an extension of the protocol. */
+  /** A model's configuration; empty if the server lacks this extension of the protocol. */
   private Optional<Map<String, Object>> config(String name, String version) {
     String text;
     try {
@@ -185,7 +185,7 @@ public final class ServerConnection implements AutoCloseable {
     return value instanceof Map<?, ?> map ? map : Map.of();
   }
 
-  /** A client for other ports of the server, which trusts them, and is trusted, as here. */
+  /** A client for other ports of the server, with the same certificates as this connection. */
   public HttpClient otherPorts(Duration connectTimeout) {
     HttpClient.Builder other = HttpClient.newBuilder().connectTimeout(connectTimeout);
     target.tls().ifPresent(files -> other.sslContext(files.context()));
@@ -193,8 +193,8 @@ public final class ServerConnection implements AutoCloseable {
   }
 
   /**
-   * A request to another port of the server, with the header fields of this connection: a token
-   * among them goes unencrypted only where it does so here.
+   * A request to another port of the server, with the header fields of this connection: a token is
+   * sent unencrypted only if this connection is unencrypted.
    */
   public HttpRequest.Builder otherRequest(URI uri) {
     HttpRequest.Builder request = HttpRequest.newBuilder(uri);
@@ -228,7 +228,7 @@ public final class ServerConnection implements AutoCloseable {
         e);
   }
 
-  /** True if nothing answered; over HTTP a status is an answer, whatever it says. */
+  /** True if nothing answered; over HTTP any status is an answer. */
   static boolean isAbsent(InferenceException e) {
     return e.httpStatus().isEmpty()
         && (e.code() == StatusCode.UNAVAILABLE || e.code() == StatusCode.DEADLINE_EXCEEDED);
@@ -241,7 +241,7 @@ public final class ServerConnection implements AutoCloseable {
       cause = cause.getCause();
     }
     String why = cause.getMessage();
-    if (why == null) { // the JDK's client says no more than this
+    if (why == null) { // the JDK's client gives no other reason
       why = cause instanceof ConnectException ? "connection refused" : cause.toString();
     }
     String got = "expected a server at " + target + ", got ";

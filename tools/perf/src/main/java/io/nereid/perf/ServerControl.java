@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Makes all calls to the server beside the load, by Nereid's client: all of them block, and none is
+ * Makes the calls to the server besides the load, by Nereid's client: they block, and are not
  * measured. For one thread.
  */
 final class ServerControl implements AutoCloseable {
@@ -22,7 +22,7 @@ final class ServerControl implements AutoCloseable {
     client = connection.client();
   }
 
-  /** Fails with what to do about it when there is no server, or it is none of the protocol. */
+  /** The server's metadata; throws with advice if there is no server of the protocol. */
   ServerMetadata server() {
     return connection.ask(
         "expected a server of the Open Inference Protocol at " + target,
@@ -33,16 +33,16 @@ final class ServerControl implements AutoCloseable {
     try {
       return client.modelReady(target.model(), target.version());
     } catch (InferenceException e) {
-      return false; // who asks for the model itself is told why
+      return false; // asking for the model itself gives the reason
     }
   }
 
-  /** Fails when the model is unknown. */
+  /** The model's description; throws if the model is unknown. */
   ModelInfo model() {
     return connection.model(target.model(), target.version());
   }
 
-  /** The sum over all versions that are asked; empty where the server has no statistics. */
+  /** The statistics of all measured versions together; empty if the server has none. */
   Optional<ServerStatistics> statistics() {
     try {
       return Optional.of(

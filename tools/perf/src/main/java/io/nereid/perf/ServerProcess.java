@@ -15,12 +15,12 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The processes that listen at the server's port, where it runs on this machine and they may be
- * looked at.
+ * The processes that listen at the server's port, if it runs on this machine and they can be
+ * inspected.
  *
  * @param here whether the server runs on this machine
- * @param pids of them; empty: not known
- * @param why nothing is known, for people
+ * @param pids their ids; empty: unknown
+ * @param why the reason if they are unknown, for people
  */
 record ServerProcess(boolean here, List<Long> pids, String why) {
 
@@ -34,7 +34,7 @@ record ServerProcess(boolean here, List<Long> pids, String why) {
     return new ServerProcess(true, List.of(pid), "");
   }
 
-  /** Looks through {@code /proc} for who has the listening socket. */
+  /** Searches {@code /proc} for the processes with the listening socket. */
   static ServerProcess at(Target target) {
     try {
       if (!isLocal(target.host())) {
@@ -60,7 +60,9 @@ record ServerProcess(boolean here, List<Long> pids, String why) {
     return address.isLoopbackAddress() || NetworkInterface.getByInetAddress(address) != null;
   }
 
-  /** Lines of {@code /proc/net/tcp}: number, local address, remote address, state, ... inode. */
+  /**
+   * Parses lines of {@code /proc/net/tcp}: number, local address, remote address, state, ... inode.
+   */
   private static void listening(List<String> lines, int port, Set<String> sockets) {
     String suffix = String.format(":%04X", port);
     for (String line : lines) {
@@ -92,7 +94,7 @@ record ServerProcess(boolean here, List<Long> pids, String why) {
       }
       return false;
     } catch (IOException | DirectoryIteratorException e) {
-      return false; // it has ended, or belongs to somebody else
+      return false; // the process has ended, or belongs to another user
     }
   }
 
@@ -100,12 +102,14 @@ record ServerProcess(boolean here, List<Long> pids, String why) {
     return !pids.isEmpty();
   }
 
-  /** True if this very process is the server, so that its CPU cannot be told apart. */
+  /**
+   * True if this very process is the server, so that the two processor times cannot be separated.
+   */
   boolean isThisProcess() {
     return pids.contains(ProcessHandle.current().pid());
   }
 
-  /** CPU that it has used; empty: not known. */
+  /** The processes' processor time; empty: unknown. */
   Optional<Long> cpuNs() {
     if (!isKnown()) {
       return Optional.empty();

@@ -31,7 +31,7 @@ record ServerStatistics(
 
   static final ServerStatistics ZERO = new ServerStatistics(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-  /** Over all versions of a model. */
+  /** Sums the statistics of a model's versions. */
   static ServerStatistics sum(List<ModelUsage> versions) {
     return versions.stream().map(ServerStatistics::of).reduce(ZERO, (a, b) -> a.plus(b, 1));
   }
@@ -68,7 +68,7 @@ record ServerStatistics(
         cacheHitCount + sign * other.cacheHitCount);
   }
 
-  /** A sum as microseconds of one request. */
+  /** Converts a sum to microseconds per request. */
   double perRequestUs(long sumNs) {
     return successCount <= 0 ? 0 : sumNs / 1e3 / successCount;
   }

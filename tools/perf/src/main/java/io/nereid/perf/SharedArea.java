@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One region of system shared memory, for a server on this machine. It holds the inputs of all
- * steps, and behind them places for outputs, of which requests that run at the same time share as
- * few as possible. Closing it unregisters and removes it.
+ * One region of system shared memory, for a server on this machine. It contains the inputs of all
+ * steps, followed by places for outputs, which simultaneous requests share as little as possible.
+ * Closing unregisters and removes it.
  */
 final class SharedArea implements AutoCloseable {
 
@@ -23,7 +23,7 @@ final class SharedArea implements AutoCloseable {
   private final List<List<Place>> inputs = new ArrayList<>();
   private final List<Map<String, Place>> outputs = new ArrayList<>();
   private long byteSize;
-  private SharedMemory memory; // once its size is known
+  private SharedMemory memory; // set once its size is known
 
   private SharedArea(ServerControl control, String name) {
     this.control = control;
@@ -31,10 +31,10 @@ final class SharedArea implements AutoCloseable {
   }
 
   /**
-   * Makes and registers it.
+   * Makes and registers the region.
    *
-   * @param outputSizes bytes of each output; empty: outputs do not go here
-   * @param outputPlaces how many places each output has
+   * @param outputSizes bytes of each output; empty: outputs are not in shared memory
+   * @param outputPlaces the number of places for each output
    */
   static SharedArea create(
       ServerControl control, List<Step> steps, Map<String, Long> outputSizes, int outputPlaces) {
@@ -122,6 +122,6 @@ final class SharedArea implements AutoCloseable {
    */
   record Place(String region, long offset, long byteSize) {}
 
-  /** The place of an output that is wanted, and comes with the reply. */
+  /** The place of an output that comes with the reply. */
   static final Place NOWHERE = new Place("", 0, 0);
 }

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  */
 final class SloSearch {
 
-  /** A miss by this factor is believed at once. */
+  /** A miss by this factor needs no second measurement. */
   private static final double CLEAR_MISS = 1.5;
 
   /** Rates nearer than this to each other are the same. */
@@ -43,7 +43,7 @@ final class SloSearch {
    * A load that was tried.
    *
    * @param result the measurement that decided
-   * @param measurements how many there were
+   * @param measurements the number of measurements
    * @param meets whether the target was met
    */
   record Probe(LevelResult result, int measurements, boolean meets) {}
@@ -52,13 +52,14 @@ final class SloSearch {
    * The result of the search.
    *
    * @param best the highest load that meets the target; null: none does
-   * @param atEnd whether that is the end of the range, so that more may do as well
+   * @param atEnd whether that is the end of the range, so that a higher load may meet it too
    * @param probes all that was tried, in order
    */
   record Outcome(LevelResult best, boolean atEnd, List<Probe> probes) {
 
     /**
-     * The most throughput of all loads that meet it: less load may answer more; null: none does.
+     * The highest throughput of all loads that meet the target, since less load may answer more;
+     * null: none meets it.
      */
     LevelResult mostThroughput() {
       return probes.stream()
@@ -68,7 +69,7 @@ final class SloSearch {
           .orElse(null);
     }
 
-    /** Tells people the result. */
+    /** The result in words. */
     String text(Goal goal) {
       if (best == null) {
         return goal.text() + " is not met, not even by the lowest load of the range";
@@ -137,7 +138,8 @@ final class SloSearch {
       }
     }
     LevelResult last = results.get(results.size() - 1);
-    boolean meets = target.isMetBy(last); // it agrees with one before, if there is one
+    // the last one agrees with an earlier one, if there is one
+    boolean meets = target.isMetBy(last);
     Probe probe = new Probe(last, results.size(), meets);
     probes.add(probe);
     return probe;
@@ -151,11 +153,11 @@ final class SloSearch {
   }
 
   /**
-   * A latency that is to be met.
+   * A latency target.
    *
    * @param percentile of requests; 0: the mean, 100: the slowest
    * @param limitUs the longest latency that meets it
-   * @param text as it was written
+   * @param text the target as written
    */
   record Goal(double percentile, double limitUs, String text) {
 
@@ -163,7 +165,7 @@ final class SloSearch {
         Pattern.compile(
             "\\s*(p[0-9]+(?:\\.[0-9]+)?|avg|max)\\s*<=?\\s*([0-9.]+)\\s*(us|µs|ms|s)\\s*");
 
-    /** From such as {@code p99<=10ms}. */
+    /** Parses a text such as {@code p99<=10ms}. */
     static Goal of(String text) {
       Matcher matcher = FORM.matcher(text.toLowerCase(Locale.ROOT));
       if (!matcher.matches()) {
@@ -203,7 +205,7 @@ final class SloSearch {
       return percentile == 0 ? result.meanLatencyUs() : result.latencyUs(percentile);
     }
 
-    /** Errors are no answers, and load that was not sent was not borne. */
+    /** True if the target is met, all requests were sent, and none failed. */
     boolean isMetBy(LevelResult result) {
       return result.counts().errorCount() == 0 && result.keepsUp() && measuredUs(result) <= limitUs;
     }

@@ -33,7 +33,7 @@ final class Tally {
     sequences.increment();
   }
 
-  /** Records how late a request of an open loop was sent. */
+  /** Records the delay in sending a request of an open loop. */
   void sent(long delayNs) {
     sendDelay.recordValue(Math.max(0, delayNs));
   }
@@ -50,17 +50,17 @@ final class Tally {
     errors.computeIfAbsent(status, any -> new AtomicLong()).incrementAndGet();
   }
 
-  /** All successes since the beginning, for who watches. */
+  /** All successes since the beginning. */
   long succeeded() {
     return succeeded.sum();
   }
 
-  /** The rows of these. */
+  /** The rows of all successes since the beginning. */
   long rows() {
     return rows.sum();
   }
 
-  /** Adds what happened since the last time, and forgets it. */
+  /** Adds the counts since the last call to {@code counts}, and resets them. */
   void drainInto(Counts counts) {
     add(latency, counts.latency());
     add(sendDelay, counts.sendDelay());

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Names the server and the model, and says how they are spoken to.
+ * The address of the server and the model, with protocol and encryption.
  *
  * @param protocol HTTP or gRPC
  * @param host its name or address
@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param tls empty: connections are not encrypted
  * @param headers sent with every request, by lower-case names
  * @param model the model's name
- * @param version the model's version; empty: what the server chooses
+ * @param version the model's version; empty: the server chooses
  */
 record Target(
     Protocol protocol,
@@ -30,10 +30,10 @@ record Target(
     String version) {
 
   /**
-   * From an address: {@code HOST}, {@code HOST:PORT}, or with a scheme, which then decides on
-   * protocol and TLS.
+   * Makes a target from an address: {@code HOST}, {@code HOST:PORT}, or with a scheme, which
+   * decides protocol and TLS.
    *
-   * @param protocol what the command line says; null: nothing
+   * @param protocol the command line's protocol; null: not given
    * @param encrypted whether the command line asks for TLS
    */
   static Target of(
@@ -76,7 +76,7 @@ record Target(
         version);
   }
 
-  /** Another model of the same server, which chooses the version. */
+  /** Returns the target of another model of the same server, which chooses the version. */
   Target withModel(String other) {
     return new Target(protocol, host, port, path, tls, headers, other, "");
   }
@@ -106,13 +106,13 @@ record Target(
     return host + ":" + port;
   }
 
-  /** The model's path over HTTP, with its version where one was asked for. */
+  /** The model's path over HTTP, with the version if one was given. */
   String modelPath() {
     String name = encoded(model);
     return path + "/v2/models/" + name + (version.isEmpty() ? "" : "/versions/" + encoded(version));
   }
 
-  /** A segment of a path. */
+  /** Encodes a segment of a path. */
   private static String encoded(String segment) {
     return URLEncoder.encode(segment, StandardCharsets.UTF_8).replace("+", "%20");
   }

@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Prints results for people, each when it is there: in columns, with notes below. */
+/** Prints each result for people as it comes: in columns, with notes below. */
 final class TextReport {
 
   private static final String HEADING =
       "%-18s %10s %8s %8s %8s %8s %8s %8s %7s | %8s %8s | %8s %8s %6s%n";
 
   private final PrintWriter out;
-  private final PerfReport plan; // without results yet
+  private final PerfReport plan; // a report without results yet
 
   TextReport(PrintWriter out, PerfReport plan) {
     this.out = out;
@@ -109,12 +109,12 @@ final class TextReport {
     return server.perRequestUs(server.inputNs() + server.inferNs() + server.outputNs());
   }
 
-  /** The generator's part of all CPU. */
+  /** The generator's share of the processor time. */
   private static double share(double clientUs, double serverUs) {
     return clientUs + serverUs == 0 ? 0 : 100 * clientUs / (clientUs + serverUs);
   }
 
-  /** With as many digits as say something. */
+  /** Formats microseconds with the significant digits. */
   static String us(double value) {
     return String.format(Locale.ROOT, value < 100 ? "%.1f" : "%.0f", value);
   }

@@ -12,12 +12,11 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 
 /**
- * Says which servers this client trusts, and with which certificate it identifies itself. All files
- * are PEM.
+ * The certificates of a client: the trusted ones and its own. All files are PEM.
  *
  * @param trusted certificates of the authorities to trust; empty: those the JVM trusts
- * @param certificate the client's certificate with its chain; empty: it shows none
- * @param privateKey its key, not encrypted; there exactly when a certificate is
+ * @param certificate the client's certificate with its chain; empty: none
+ * @param privateKey the certificate's key, not encrypted; empty exactly if the certificate is
  */
 record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Path> privateKey) {
 
@@ -28,7 +27,7 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
     }
   }
 
-  /** The same for Nereid's client. */
+  /** The same as options of Nereid's client. */
   TlsOptions forClient() {
     return new TlsOptions(trusted, certificate, privateKey);
   }
@@ -43,7 +42,7 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
     }
   }
 
-  /** Null: the JVM's. */
+  /** The managers for trust; null: the JVM's. */
   TrustManager[] trustManagers() throws GeneralSecurityException, IOException {
     if (trusted.isEmpty()) {
       return null;
@@ -51,7 +50,7 @@ record TlsFiles(Optional<Path> trusted, Optional<Path> certificate, Optional<Pat
     return new TrustManager[] {TlsManagers.trusting(PemFile.read(trusted.get()).certificates())};
   }
 
-  /** Null: there are none. */
+  /** The managers of the client's key; null: none. */
   KeyManager[] keyManagers() throws GeneralSecurityException, IOException {
     if (certificate.isEmpty()) {
       return null;

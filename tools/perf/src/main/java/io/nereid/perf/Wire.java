@@ -10,25 +10,25 @@ import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLParameters;
 
 /**
- * The bytes of a connection, as they are or encrypted. No call but connecting blocks; one thread
- * calls at a time.
+ * The bytes of a connection, plain or encrypted. Only connecting blocks; one thread calls at a
+ * time.
  */
 interface Wire {
 
   SocketChannel channel();
 
-  /** Writes what the socket takes; true: all of it. */
+  /** Writes as much as the socket takes; true: all is written. */
   boolean write(ByteBuffer head, ByteBuffer tail) throws IOException;
 
   /** Returns how many bytes came, 0 when there are none now, -1 at the end. */
   int read(ByteBuffer into) throws IOException;
 
-  /** True if bytes are here that the socket does not tell of. */
+  /** True if there are buffered bytes, of which a selector does not tell. */
   boolean hasBuffered();
 
   void close();
 
-  /** Sends bytes as they are. */
+  /** A connection without encryption. */
   final class Plain implements Wire {
     private final SocketChannel channel;
     private final ByteBuffer[] both = new ByteBuffer[2];
@@ -69,19 +69,19 @@ interface Wire {
       try {
         channel.close();
       } catch (IOException e) {
-        return; // nothing is lost
+        return; // a failure to close does not matter
       }
     }
   }
 
-  /** Encrypts bytes by the JDK's TLS. */
+  /** A connection encrypted by the JDK's TLS. */
   static final class Encrypted implements Wire {
 
     private final SocketChannel channel;
     private final SSLEngine engine;
-    private final ByteBuffer netIn; // to be filled between calls
-    private final ByteBuffer netOut; // to be emptied between calls
-    private final ByteBuffer plainIn; // to be emptied between calls
+    private final ByteBuffer netIn; // in filling mode between calls
+    private final ByteBuffer netOut; // in emptying mode between calls
+    private final ByteBuffer plainIn; // in emptying mode between calls
     private boolean undecided; // netIn may hold a whole record
 
     private Encrypted(SocketChannel channel, SSLEngine engine) {
@@ -94,7 +94,7 @@ interface Wire {
           ByteBuffer.allocateDirect(2 * engine.getSession().getApplicationBufferSize()).limit(0);
     }
 
-    /** Greets the server over a channel that blocks. */
+    /** Performs the handshake over a channel in blocking mode. */
     static Encrypted connect(SocketChannel channel, SSLContext context, Target target)
         throws IOException {
       SSLEngine engine = context.createSSLEngine(target.host(), target.port());
@@ -213,7 +213,7 @@ interface Wire {
       return count;
     }
 
-    /** Tickets and changes of keys come at any time; some want an answer. */
+    /** Handles tickets and changes of keys, which come at any time and may need an answer. */
     private void afterHandshakeMessage(HandshakeStatus status) throws IOException {
       if (status == HandshakeStatus.NEED_TASK) {
         runTasks();
@@ -235,7 +235,7 @@ interface Wire {
         wrap(ByteBuffer.allocate(0));
         channel.write(netOut);
       } catch (IOException e) {
-        return; // nothing is lost
+        return; // a failure to close does not matter
       }
     }
   }

@@ -14,15 +14,15 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Knows which files that came with a load a plug-in would run as code. The plug-in alone decides
- * what else it makes of a file.
+ * Recognizes files, among those sent along with a load, that a plug-in would run as code. Other
+ * uses of a file are the plug-in's business.
  */
 public final class ClientCode {
 
   private static final String PYTHON = "python";
 
   /**
-   * Endings of shared libraries, of Python's files, and of PyTorch's that have libraries inside.
+   * Endings of shared libraries, of Python's files, and of PyTorch's files that contain libraries.
    */
   private static final List<String> ENDINGS = List.of(".so", ".py", ".pyc", ".pyz", ".pt2");
 
@@ -33,7 +33,7 @@ public final class ClientCode {
   /**
    * Throws when there is code.
    *
-   * @param directory has the files that came with the load, as the agents left them
+   * @param directory has the files that came with the load, after the repository agents have run
    */
   public static void check(PluginDraft draft, Path directory) {
     String reason = "";

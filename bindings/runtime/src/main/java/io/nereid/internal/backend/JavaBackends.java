@@ -19,12 +19,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Backends written in Java, one for each load of a model, as the core calls them. */
+/** Backends written in Java, one for each load of a model, which the core calls by number. */
 public final class JavaBackends {
 
   private JavaBackends() {}
 
-  /** The number of a backend for one load of a model, until it is removed. */
+  /** Registers a backend for one load of a model and returns its number, valid until removed. */
   public static long add(
       Backend backend, Signature signature, SlotTable slots, List<InstancePlacement> placements) {
     return BackendUpcalls.add(new Load(backend, signature, slots, placements));
@@ -35,7 +35,7 @@ public final class JavaBackends {
     return BackendUpcalls.find(number) instanceof Load load ? load.failure : null;
   }
 
-  /** The load has ended; does nothing for 0, which is the number of none. */
+  /** The load has ended; 0 stands for no backend and does nothing. */
   public static void remove(long number) {
     BackendUpcalls.remove(number);
   }

@@ -45,7 +45,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     drafts = signature.spec().decoupled() ? new ResponseDraft[requestCount] : null;
   }
 
-  /** From now on nothing can be done with it. */
+  /** Makes every later use of the batch fail. */
   void end() {
     ended = true;
     if (Diagnostics.CHECKED) {
@@ -53,7 +53,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     }
   }
 
-  /** Called by the core, through which nothing may be thrown. */
+  /** The core calls this, so nothing may be thrown. */
   private void takeBack() {
     try {
       lent.takeBack();
@@ -62,7 +62,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     }
   }
 
-  /** Lets those who wait for the requests know what the backend threw. */
+  /** Fails the requests with the exception that the backend threw. */
   void failed(Throwable failure) {
     for (int i = 0; i < requestCount; i++) {
       RequestContent sender = sender(i);
@@ -142,7 +142,7 @@ final class JavaBatch extends TensorOwner implements Batch {
           "input '" + signature.input(index).name() + "' is on a GPU: see deviceInput");
     }
     MemorySegment borrowed = sender == null ? null : sender.borrowed(index);
-    // The sender's own segment keeps that memory alive even when a backend keeps it too long.
+    // The sender's segment keeps that memory alive for a backend that holds on to it too long.
     return borrowed != null && borrowed.address() == input.data()
         ? tensor(input.dataType(), input.shape(), borrowed.asReadOnly())
         : hostTensor(input);
@@ -206,7 +206,7 @@ final class JavaBatch extends TensorOwner implements Batch {
     return drafts[request].output(type, shape, data, byteSize);
   }
 
-  /** The outputs that were made for a request are not the backend's any more. */
+  /** Ends the backend's access to the outputs that were made for a request. */
   void sent(int request) {
     if (drafts != null && drafts[request] != null) {
       drafts[request].sent();

@@ -118,7 +118,7 @@ final class JavaBatchRequest implements BatchRequest {
     return record.input(index, input);
   }
 
-  /** True if no request has this output: a state of sequences. */
+  /** True if the output is a state of sequences, which no response contains. */
   private boolean isKept(int output) {
     batch.checkOpen();
     return output >= record.requestOutputCount(index);

@@ -16,9 +16,8 @@ import java.util.Optional;
 import java.util.RandomAccess;
 
 /**
- * A {@link Batcher} for one load of a model, as the core asks it: by one thread at a time. The
- * objects that show the requests to the batcher are made once and used again, so that asking makes
- * no objects.
+ * Calls a {@link Batcher} for the core, for one load of a model, on one thread at a time. The
+ * objects that show requests to the batcher are reused, so a call allocates nothing.
  */
 public final class JavaBatcher implements BatcherUpcalls.Policy {
 
@@ -36,7 +35,7 @@ public final class JavaBatcher implements BatcherUpcalls.Policy {
     this.slots = slots;
   }
 
-  /** The number of a batcher for one load of a model, until it is removed. */
+  /** Registers a batcher for one load of a model and returns its number, valid until removed. */
   public static long add(Batcher batcher, Signature signature, SlotTable slots) {
     return BatcherUpcalls.add(new JavaBatcher(batcher, signature, slots));
   }

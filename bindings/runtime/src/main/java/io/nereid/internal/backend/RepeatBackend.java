@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The backend {@code repeat}: sends each element of IN back as a response of its own, for trying
- * out decoupled models. The responses go on beside the instance, like in Triton, and the instance
- * takes its next request WAIT milliseconds after this one began: so requests of one instance
+ * out decoupled models. As in Triton, responses are sent on other threads than the instance's,
+ * which takes its next request WAIT milliseconds after this one began: so requests of one instance
  * interleave.
  */
 public final class RepeatBackend implements Backend {
@@ -52,12 +52,15 @@ public final class RepeatBackend implements Backend {
     return batch -> execute(batch, turn, decoupled);
   }
 
-  /** When an instance takes its next request. Used by all threads that execute for it. */
+  /** The time at which an instance takes its next request. All its executing threads use it. */
   private static final class Turn {
     @GuardedBy("this")
     private long freeNs = System.nanoTime();
 
-    /** The time at which a request begins, which keeps the instance this long. */
+    /**
+     * Returns the time at which a request begins; the request then occupies the instance for {@code
+     * waitNs}.
+     */
     synchronized long take(long waitNs) {
       long nowNs = System.nanoTime();
       long beginNs = freeNs - nowNs > 0 ? freeNs : nowNs;
@@ -112,7 +115,7 @@ public final class RepeatBackend implements Backend {
     return new NereidException(StatusCode.INVALID_ARGUMENT, message);
   }
 
-  /** Sleeps until then; throws when the request was cancelled. */
+  /** Sleeps until {@code endNs}; throws when the request was cancelled. */
   private static void pause(BatchRequest request, long endNs) throws InterruptedException {
     while (true) {
       if (request.isCancelled()) {

@@ -19,7 +19,7 @@ final class ResponseDraft extends TensorOwner {
     return tensor(type, shape, address, byteSize);
   }
 
-  /** From now on the outputs are the receiver's. */
+  /** Passes the outputs to the receiver. */
   void sent() {
     sent = true;
   }

@@ -19,8 +19,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Fills in the fields that a configuration leaves out and the model's own file tells. Tensors that
- * the configuration does describe are checked against the file at the same time.
+ * Fills in fields that a configuration leaves out with values from the model's own file. Tensors
+ * that the configuration does describe are checked against the file at the same time.
  */
 final class AutoComplete {
 
@@ -38,9 +38,9 @@ final class AutoComplete {
   }
 
   /**
-   * A configuration with what was added.
+   * A completed configuration.
    *
-   * @param told paths of what the model told, with everything below them
+   * @param told paths of the values, with all below them, that came from the model
    */
   record Completed(ModelConfig config, Set<String> told) {}
 
@@ -117,7 +117,7 @@ final class AutoComplete {
     return (int) (most > 0 ? Math.min(most, defaultMaxBatchSize) : defaultMaxBatchSize);
   }
 
-  /** True if the model tells it, of a configuration that has gaps. */
+  /** True if the model is asked for the size, as the configuration has gaps. */
   static boolean tellsMaxBatchSize(ConfigNode root) {
     ModelConfig config = root.as(ModelConfig.class);
     return !root.isWritten(ModelConfig.MAX_BATCH_SIZE_FIELD_NUMBER)
@@ -138,8 +138,9 @@ final class AutoComplete {
   }
 
   /**
-   * True if requests send it though nobody lists it. An input with a default can be a weight of the
-   * model, and then only who lists it wants to send it; where all have one, none is a weight.
+   * True if requests send this input though the configuration does not list it. An input with a
+   * default can be a weight of the model, which requests send only if listed; if all inputs have
+   * defaults, none is a weight.
    */
   private boolean isServed(TensorSpec input) {
     return !input.optional() || signature.inputs().stream().allMatch(TensorSpec::optional);
@@ -153,7 +154,7 @@ final class AutoComplete {
     ModelSequenceBatching sequences = config.getSequenceBatching();
     sequences.getControlInputList().forEach(control -> listed.add(control.getName()));
     sequences.getStateList().forEach(state -> listed.add(state.getInputName()));
-    listed.addAll(BatchTensorReader.inputTargets(config)); // the core makes them
+    listed.addAll(BatchTensorReader.inputTargets(config)); // the core makes these inputs
     for (TensorSpec own : signature.inputs()) {
       if (isServed(own) && !listed.contains(own.name())) {
         int index = completed.getInputCount();
@@ -163,13 +164,13 @@ final class AutoComplete {
       }
     }
     if (config.getOutputCount() > 0) {
-      return; // a choice among them
+      return; // the configuration chooses among the outputs
     }
     Set<String> states = new HashSet<>();
     sequences.getStateList().forEach(state -> states.add(state.getOutputName()));
     for (TensorSpec own : signature.outputs()) {
       if (states.contains(own.name())) {
-        continue; // it goes to clients that ask for it by an output of their own
+        continue; // clients get it by an output of their own
       }
       int index = completed.getOutputCount();
       told.add("output[" + index + "]");
@@ -192,7 +193,7 @@ final class AutoComplete {
       told.add(path + ".dims");
       tensor.setField(dims, row.isEmpty() ? List.of(1L) : row);
       FieldDescriptor reshape = type.findFieldByName("reshape");
-      // Requests must have dims, so that a scalar of the model is one element of theirs.
+      // A configuration must have dims, so a scalar of the model is written as one element.
       if (row.isEmpty() && !tensor.hasField(reshape)) {
         told.add(path + ".reshape");
         tensor.setField(reshape, ModelTensorReshape.getDefaultInstance());
@@ -200,8 +201,7 @@ final class AutoComplete {
     }
   }
 
-  // ---- What is configured must be what the model has
-  // ----------------------------------------------
+  // ---- What is configured must be what the model has -------------------------------------------
 
   /** Checks that the model takes the tensors that the core makes for sequences. */
   private void checkSequences() {
@@ -217,7 +217,7 @@ final class AutoComplete {
     }
   }
 
-  /** A control is one element a row, of the type that its values have. */
+  /** Checks that a control has one element a row, of its values' type. */
   private void checkControl(ConfigNode node) {
     ControlInput control = node.as(ControlInput.class);
     String what = "control_input '" + control.getName() + "'";
@@ -260,7 +260,7 @@ final class AutoComplete {
                         + own.stream().map(one -> "'" + one.name() + "'").toList()));
   }
 
-  /** Throws where a tensor is configured otherwise than the model has it. */
+  /** Throws if a tensor's configuration contradicts the model. */
   private void check(ConfigTensor tensor, TensorSpec own) {
     ConfigTensor.type(tensor.type())
         .filter(configured -> configured != own.dataType())
@@ -286,10 +286,9 @@ final class AutoComplete {
       return;
     }
     if (isScattered(tensor)) {
-      return; // the number of elements counts, which each run shows
+      return; // only the number of elements matters, which each run checks
     }
-    // A file that tells no shape looks like a scalar; each run shows whether the configured one
-    // holds.
+    // A file without a shape looks like a scalar; each run checks the configured shape.
     if (dims.isEmpty() || own.dims().isEmpty()) {
       return;
     }
@@ -310,7 +309,7 @@ final class AutoComplete {
             + advice(seen, own));
   }
 
-  /** A ragged input has the elements of all requests, whose shapes the model does not know. */
+  /** Checks a ragged input, which has the elements of all requests without their shapes. */
   private static void checkRagged(ConfigTensor tensor, TensorSpec own) {
     if (tensor.dims().isEmpty()) {
       throw tensor
@@ -347,7 +346,7 @@ final class AutoComplete {
         : " and no batch dimension (max_batch_size is 0)";
   }
 
-  /** The first dimension is free, or says 1 and no batch is larger. */
+  /** True if the first dimension is free, or is 1 and no batch is larger. */
   private boolean batchFits(TensorSpec own) {
     return hasFreeFirst(own)
         || (!own.dims().isEmpty() && own.dims().getFirst() == 1 && maxBatchSize == 1);

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** The backend that a configuration means, and the file that it runs. */
+/** Finds the backend that a configuration means, and the file that it runs. */
 final class BackendNames {
 
   static final String ONNXRUNTIME = "onnxruntime";
@@ -20,7 +20,7 @@ final class BackendNames {
   /** The name in place of a backend, for a model that is a graph of others. */
   static final String ENSEMBLE = "ensemble";
 
-  /** The core's, which run on the processor. */
+  /** The core's own backends, which run on the processor. */
   private static final Set<String> ON_PROCESSOR = Set.of(ONNXRUNTIME, "identity");
 
   /** Older names, which stand in {@code platform}, and sometimes in {@code backend}. */
@@ -36,8 +36,7 @@ final class BackendNames {
           "tensorflow_savedmodel", TENSORFLOW);
 
   /**
-   * A backend, what its platform is called (empty: nothing), and how its model's file is usually
-   * called.
+   * A backend, with the name of its platform (empty: none) and the usual name of its model's file.
    */
   private record Usual(String backend, String platform, String file) {
 
@@ -58,7 +57,7 @@ final class BackendNames {
   /**
    * A backend.
    *
-   * @param configured whether the configuration names it; otherwise a file's name told it
+   * @param configured whether the configuration names it; otherwise it was found by a file's name
    * @param plugin whether a plug-in runs its models
    */
   record Found(String name, boolean configured, boolean plugin) {
@@ -68,17 +67,17 @@ final class BackendNames {
       this(name, configured, false);
     }
 
-    /** True if it runs on the processor alone. */
+    /** True if the backend runs on the processor alone. */
     boolean onProcessor() {
       return !plugin && ON_PROCESSOR.contains(name);
     }
 
-    /** Its model's usual file. */
+    /** The usual name of the model's file. */
     Optional<String> file() {
       return usual().map(Usual::file);
     }
 
-    /** Its name among the platforms. */
+    /** The backend's name in {@code platform}. */
     Optional<String> platform() {
       return name.equals(ENSEMBLE)
           ? Optional.of(ENSEMBLE)
@@ -92,12 +91,12 @@ final class BackendNames {
 
   private BackendNames() {}
 
-  /** True if a version's directory holds a file that tells the backend. */
+  /** True if a version's directory holds a file by which the backend is known. */
   static boolean isTold(Path versionDirectory) {
     return USUAL.stream().anyMatch(usual -> Files.exists(versionDirectory.resolve(usual.file)));
   }
 
-  /** The backend; where the configuration has none, the model's file tells it. */
+  /** Finds the backend; if the configuration names none, by the model's file. */
   static Found find(ConfigNode root, ModelFiles files, ReadOptions.Plugins plugins, long version) {
     Found found = find(root, files.version(version));
     String runtime = root.as(ModelConfig.class).getRuntime();

@@ -8,7 +8,7 @@ import io.nereid.proto.ModelConfig;
 import io.nereid.types.Names;
 import java.util.List;
 
-/** Says which fields a message of the configuration has, to somebody who wrote another. */
+/** Writes error messages about unknown fields, which list the fields that a message has. */
 final class ConfigFields {
 
   private ConfigFields() {}

@@ -15,24 +15,24 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A message of a configuration, with where it is written. The message may hold more than what is
- * written: what the model told, and defaults.
+ * A message of a configuration, with the place where it is written. It may hold more than the
+ * written values: the model's own, and defaults.
  *
  * @param message the message
  * @param written the same as it is written; none for a message that is not written
- * @param source what it is written in
+ * @param source the text that contains it
  * @param place where the message itself is, such as {@code m/config.pbtxt:3:1}
  */
 record ConfigNode(
     Message message, WrittenMessages.Member written, ConfigSource source, String place) {
 
-  /** Far above any real one; the parsed form takes a multiple of it. */
+  /** The limit is far above any real configuration; the parsed form takes a multiple. */
   static final int MAX_BYTES = 1 << 20;
 
-  /** One list may have so many elements: inputs, outputs, steps, entries of a map, dims. */
+  /** The most elements of a list: inputs, outputs, steps, entries of a map, dims. */
   static final int MAX_ELEMENTS = 4096;
 
-  /** Characters of a key. */
+  /** The most characters of a key. */
   static final int MAX_KEY_LENGTH = 4096;
 
   private static final int MAX_DEPTH = 32;
@@ -54,7 +54,7 @@ record ConfigNode(
     return new ConfigNode(message, written, source, source.shown());
   }
 
-  /** A message of which nothing is written. */
+  /** Returns a node for a message that is written nowhere. */
   static ConfigNode root(Message message, ConfigSource source) {
     return new ConfigNode(message, WrittenMessages.Member.NONE, source, source.shown());
   }
@@ -127,7 +127,7 @@ record ConfigNode(
     return message.getDescriptorForType().findFieldByNumber(number);
   }
 
-  /** True if a field is written, also when that is its default. */
+  /** True if a field is written, even with its default value. */
   boolean isWritten(int number) {
     return isWritten(field(number), 0);
   }
@@ -179,7 +179,7 @@ record ConfigNode(
     } catch (NereidException e) {
       throw e;
     } catch (RuntimeException e) {
-      // The parser's own checks have holes, and the text may be anything.
+      // The parser fails with other exceptions too when the text is arbitrary.
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT, shown + " cannot be parsed as a model configuration", e);
     }
@@ -224,7 +224,7 @@ record ConfigNode(
     return failure;
   }
 
-  /** Refuses configurations that only somebody makes who wants to keep the server busy. */
+  /** Refuses configurations so large that they can only be meant to keep the server busy. */
   private static void checkLimits(ConfigNode node) {
     for (Map.Entry<FieldDescriptor, Object> entry : node.message().getAllFields().entrySet()) {
       FieldDescriptor field = entry.getKey();

@@ -11,7 +11,7 @@ import java.util.Map;
 /** Writes a configuration in protobuf's text format, one value a line. */
 final class ConfigPrinter extends ConfigWalk {
 
-  /** Comments of longer lines stand behind them, and do not push away the others. */
+  /** The column that comments align to; those of longer lines follow the line directly. */
   private static final int LAST_COLUMN = 56;
 
   private record Line(String text, String comment) {}

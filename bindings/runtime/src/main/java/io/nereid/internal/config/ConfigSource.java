@@ -6,7 +6,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 
-/** The text that a configuration was written in, with the names of its places in messages. */
+/** The text of a configuration, which names its places for error messages. */
 sealed interface ConfigSource {
 
   /** The name of the whole configuration in messages. */
@@ -15,10 +15,10 @@ sealed interface ConfigSource {
   /** The origin that the values of the configuration are said to have. */
   Origin origin();
 
-  /** Returns the name of a place in messages. */
+  /** Returns the name of a place for messages. */
   String place(TextFormatParseLocation location);
 
-  /** Text in a file, or in none: a model without a configuration has no places either. */
+  /** Text of a file, or no text: a model without a configuration has no places either. */
   record Text(String shown) implements ConfigSource {
     @Override
     public Origin origin() {
@@ -74,7 +74,7 @@ sealed interface ConfigSource {
       return new JsonPath(this, "[\"" + shortened(key) + "\"]");
     }
 
-    /** A name as messages have it. */
+    /** Shortens a long name for messages. */
     static String shortened(String name) {
       String start =
           name.length() > MAX_KEY_LENGTH ? name.substring(0, MAX_KEY_LENGTH) + "..." : name;

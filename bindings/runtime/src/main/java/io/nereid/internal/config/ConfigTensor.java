@@ -11,11 +11,12 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * An input or an output in a configuration: messages that differ in their types, and mean the same.
+ * An input or an output in a configuration, whose messages have different types but the same
+ * fields.
  *
  * @param node the message, with its places
  * @param kind {@code input} or {@code output}
- * @param name what it is called
+ * @param name the tensor's name
  * @param type the datatype, in the words of configurations
  * @param dims the shape that requests have
  * @param reshape the shape that the backend sees; empty: the same
@@ -76,7 +77,7 @@ record ConfigTensor(
         output.getLabelFilename());
   }
 
-  /** The input of a state of sequences, which requests do not have. */
+  /** The input of a state of sequences, which no request brings. */
   static ConfigTensor stateInput(ConfigNode node) {
     return ofState(node, "state input", node.as(State.class).getInputName());
   }
@@ -105,7 +106,7 @@ record ConfigTensor(
     return kind + " '" + name + "'";
   }
 
-  /** The shape that the backend sees. */
+  /** Returns the shape that the backend sees. */
   List<Long> seen() {
     return reshape.orElse(dims);
   }
@@ -120,15 +121,14 @@ record ConfigTensor(
     return node.invalid(number(field), text);
   }
 
-  /** The number of a field, for its place. */
+  /** Returns the number of a field, by which its place is found. */
   int number(String field) {
     return node.message().getDescriptorForType().findFieldByName(field).getNumber();
   }
 
-  // ---- The words of configurations
-  // ---------------------------------------------------------------
+  // ---- The words of configurations ------------------------------------------------------------
 
-  /** Empty when none is configured. */
+  /** The configured datatype; empty when there is none. */
   static Optional<DataType> type(io.nereid.proto.DataType configured) {
     return switch (configured) {
       case TYPE_INVALID, UNRECOGNIZED -> Optional.empty();
@@ -150,14 +150,14 @@ record ConfigTensor(
             () -> node.invalid(number, "expected a data_type, such as TYPE_FP32, got none"));
   }
 
-  /** {@code [ -1, 16 ]}. */
+  /** Writes dims as {@code [ -1, 16 ]}. */
   static String text(List<Long> dims) {
     return dims.isEmpty()
         ? "[ ]"
         : dims.stream().map(Object::toString).collect(Collectors.joining(", ", "[ ", " ]"));
   }
 
-  /** True if requests of {@code given} shape are ones of {@code expected}, which may hold -1. */
+  /** True if the shape {@code given} is allowed by {@code expected}, which may hold -1. */
   static boolean fit(List<Long> given, List<Long> expected) {
     if (given.size() != expected.size()) {
       return false;

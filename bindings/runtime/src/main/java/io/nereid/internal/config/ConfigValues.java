@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Lists the values of a configuration, each with where it came from. */
+/** Lists the values of a configuration, each with its origin. */
 final class ConfigValues extends ConfigWalk {
 
   /** The fields that are shown although they are 0 or false. */
@@ -39,10 +39,10 @@ final class ConfigValues extends ConfigWalk {
   }
 
   /**
-   * The values of a configuration of which a part is written.
+   * Lists the values of a configuration that is partly written.
    *
-   * @param decided where values came from that are not in their written form, by their path; it
-   *     holds for everything below the path as well
+   * @param decided origins of values that are not as written, by path; each holds for all values
+   *     below the path as well
    */
   static List<Value> of(ConfigNode root, Map<String, Origin> decided) {
     ConfigValues all = new ConfigValues(decided, Origin.DEFAULT);
@@ -76,7 +76,7 @@ final class ConfigValues extends ConfigWalk {
   @Override
   void value(ConfigNode node, FieldDescriptor field, int index, String path, String text) {
     if (ConfigNode.isKey(field)) {
-      return; // the path has it
+      return; // the path contains the key
     }
     Origin origin = decided.get(path);
     if (origin == null && node.isWritten(field, index)) {

@@ -20,12 +20,12 @@ abstract class ConfigWalk {
   /** True if a value that is its field's default is visited. */
   abstract boolean isShown(ConfigNode node, FieldDescriptor field, String path);
 
-  /** A message that holds values. */
+  /** Called at a message that holds values, before these. */
   abstract void begin(FieldDescriptor field, String path);
 
   abstract void end();
 
-  /** A value, a list of numbers or words, or an empty message, as the text format has it. */
+  /** Called for a value, a list of numbers or words, or an empty message. */
   abstract void value(ConfigNode node, FieldDescriptor field, int index, String path, String text);
 
   final void walk(ConfigNode node, String path) {
@@ -90,7 +90,7 @@ abstract class ConfigWalk {
     try {
       VALUES.printFieldValue(field, value, text);
     } catch (IOException e) {
-      throw new UncheckedIOException(e); // a StringBuilder has none
+      throw new UncheckedIOException(e); // a StringBuilder throws none
     }
     return text.toString();
   }

@@ -12,7 +12,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Reads {@code sequence_batching.control_input}: what a model is told about the rows of a batch.
+ * Reads {@code sequence_batching.control_input}: the inputs that tell a model about the rows of a
+ * batch.
  */
 final class ControlReader {
 
@@ -28,7 +29,7 @@ final class ControlReader {
    * A reader for one model.
    *
    * @param sequences its {@code sequence_batching}
-   * @param inputs names of inputs that are taken; those of controls are added
+   * @param inputs names in use, to which the controls' are added
    */
   ControlReader(ConfigNode sequences, String model, Set<String> inputs) {
     this.sequences = sequences;
@@ -81,7 +82,7 @@ final class ControlReader {
     };
   }
 
-  /** The type of a control's elements; empty where that is not said as it should be. */
+  /** The type of a control's elements; empty if it is not configured properly. */
   static Optional<DataType> type(ControlInput input) {
     for (ModelSequenceBatching.Control control : input.getControlList()) {
       if (control.getInt32FalseTrueCount() > 0) {
@@ -103,7 +104,7 @@ final class ControlReader {
         .formatted(name, model);
   }
 
-  /** A control that says no or yes. */
+  /** Reads a control whose values mean no and yes. */
   private Control answer(ConfigNode node, String name, Kind kind) {
     ModelSequenceBatching.Control control = node.as(ModelSequenceBatching.Control.class);
     int ints = control.getInt32FalseTrueCount();

@@ -28,7 +28,7 @@ final class EnsembleReader {
     config = root.as(ModelConfig.class);
   }
 
-  /** {@code directory} is the ensemble's. */
+  /** Reads an ensemble from its configuration and its {@code directory}. */
   static Ensemble read(ConfigNode root, Path directory, ReadOptions.StepNames names) {
     return new EnsembleReader(root, directory, names).read();
   }
@@ -57,7 +57,7 @@ final class EnsembleReader {
     return most;
   }
 
-  /** Refuses the settings that have no meaning without a backend, an instance or a queue. */
+  /** Refuses settings that are meaningless without a backend, an instance or a queue. */
   private void checkCompany() {
     if (!config.getBackend().isEmpty() && !config.getBackend().equals(BackendNames.ENSEMBLE)) {
       throw root.invalid(

@@ -14,9 +14,9 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * The rules for configuration fields that Nereid does not act on: such a field is refused if
- * leaving it out would change a model's answers, else ignored with a warning. All other fields are
- * supported; a test holds the list in docs/model-repository.md against this one.
+ * The rules for configuration fields that Nereid does not act on: a field is refused if ignoring it
+ * would change a model's answers, else ignored with a warning. All other fields are supported; a
+ * test holds the list in docs/model-repository.md against this one.
  */
 final class FieldRules {
 
@@ -52,7 +52,7 @@ final class FieldRules {
    */
   record Rule(Effect effect, Scope scope, String text, Predicate<Object> applies) {}
 
-  /** The rules, by the field's name after the package: message, dot, field. */
+  /** The rules, by message, dot and field, without the package. */
   static final Map<String, Rule> RULES = new TreeMap<>();
 
   static {
@@ -137,7 +137,7 @@ final class FieldRules {
       List<?> values = field.isRepeated() ? (List<?>) entry.getValue() : List.of(entry.getValue());
       Rule rule = RULES.get(key(field));
       if (rule != null && !rule.scope.holds(backend)) {
-        continue; // the backend is told
+        continue; // the backend gets the field
       }
       for (int i = 0; i < values.size(); i++) {
         if (rule != null) {

@@ -9,13 +9,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 
-/** Drafts of models that are one file and have no configuration but what a program says. */
+/** Drafts models that consist of one file and have no configuration but a program's. */
 final class FileDraft {
 
   /**
-   * The largest batch of a model that is a file and can batch, unless more is set: nobody wrote
-   * down a size for it, and users of a bare file expect its free first dimension to take a request
-   * of some rows.
+   * The largest batch of a model that is a file and can batch, unless more is set: users of a bare
+   * file expect its free first dimension to take a request of some rows.
    */
   private static final int MAX_BATCH_SIZE = 64;
 
@@ -28,7 +27,7 @@ final class FileDraft {
         : Math.max(MAX_BATCH_SIZE, options.defaultMaxBatchSize());
   }
 
-  /** True if a program names a model's file, and leaves it to that what its tensors are. */
+  /** True if a program names a model's file but none of its tensors. */
   static boolean isMeant(ModelSpec spec) {
     return spec.inputs().isEmpty()
         && spec.outputs().isEmpty()
@@ -37,7 +36,7 @@ final class FileDraft {
         && spec.parameters().containsKey(ParameterReader.MODEL_PATH);
   }
 
-  /** The draft of such a model. */
+  /** Drafts a model that {@link #isMeant} accepts. */
   static ModelDraft.Partial of(ModelSpec spec) {
     Path path = Path.of(spec.parameters().get(ParameterReader.MODEL_PATH));
     ModelFiles files = ModelFiles.ofFile(path, spec.name());
@@ -47,14 +46,14 @@ final class FileDraft {
     ConfigNode root =
         ConfigNode.root(config.build(), new ConfigSource.Text("model '" + spec.name() + "'"));
     SpecReader reader = new SpecReader(root, files, ReadOptions.DEFAULT, spec.version());
-    reader.readOpening(); // which looks whether the file is there
+    reader.readOpening(); // also checks that the file exists
     long wanted = spec.maxBatchSize() > 0 ? spec.maxBatchSize() : MAX_BATCH_SIZE;
     int most = (int) Math.min(wanted, Integer.MAX_VALUE);
     return new ModelDraft.Partial(
         reader, spec, List.of("input", "output"), most, Optional.of(spec), LoadTimes.NONE);
   }
 
-  /** Returns the program's specification, completed with what the file told. */
+  /** Returns the program's specification, completed from the file. */
   static ModelDraft.Whole complete(ModelSpec given, ModelSpec told) {
     if (given.maxBatchSize() > 0 && told.maxBatchSize() == 0) {
       throw new NereidException(

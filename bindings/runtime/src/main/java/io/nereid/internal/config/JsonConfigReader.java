@@ -26,13 +26,13 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonReadFeature;
 
 /**
- * Reads a configuration in JSON, in protobuf's mapping. It becomes text format with one value a
- * line, and then a message as any other configuration: so it is known what was written, zeros among
- * it, and messages name the place in the JSON.
+ * Reads a configuration in JSON, in protobuf's mapping. The JSON becomes text format with one value
+ * a line, which is parsed as any other configuration. Written zeros are thereby kept apart from
+ * defaults, and messages name the place in the JSON.
  */
 final class JsonConfigReader {
 
-  /** A value never needs so many digits; arithmetic on more takes long. */
+  /** No value needs more digits, and arithmetic on many takes long. */
   private static final int MAX_NUMBER_LENGTH = 100;
 
   private static final int MAX_DEPTH = 32;
@@ -120,7 +120,7 @@ final class JsonConfigReader {
         throw invalid(inner, "the field is there twice, under both of its names");
       }
       if (parser.nextToken() == JsonToken.VALUE_NULL) {
-        continue; // as if it were absent
+        continue; // null counts as absent
       }
       OneofDescriptor oneof = field.getContainingOneof();
       FieldDescriptor other = oneof == null ? null : chosen.put(oneof, field);

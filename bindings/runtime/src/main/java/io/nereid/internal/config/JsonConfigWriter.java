@@ -9,7 +9,7 @@ import java.util.List;
 
 /**
  * Writes configurations in JSON as Triton does: snake_case names, 64-bit numbers as numbers, and
- * every field but messages that are absent and choices that were not made.
+ * every field except absent messages and unset choices.
  */
 final class JsonConfigWriter {
 

@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** Single values of JSON as the text format has them. */
+/** Converts single JSON values to protobuf's text format. */
 final class JsonScalars {
 
   /** More digits than any 64-bit number has. */
@@ -61,7 +61,7 @@ final class JsonScalars {
     return number.toString();
   }
 
-  /** Null when it is none, or far too large. */
+  /** Returns a whole number; null if the text is none, or far too large. */
   private static BigInteger whole(String given) {
     BigDecimal number = decimal(given);
     if (number == null) {
@@ -71,7 +71,7 @@ final class JsonScalars {
       return BigInteger.ZERO;
     }
     BigDecimal stripped = number.stripTrailingZeros();
-    // Before 1e999999999 becomes a number of that many digits.
+    // Checked before 1e999999999 becomes a number of that many digits.
     long digits = (long) stripped.precision() - stripped.scale();
     return stripped.scale() > 0 || digits > MAX_DIGITS ? null : stripped.toBigIntegerExact();
   }
@@ -83,7 +83,7 @@ final class JsonScalars {
     try {
       return new BigDecimal(given);
     } catch (NumberFormatException e) {
-      return null; // an exponent that is no int
+      return null; // the exponent is no int
     }
   }
 

@@ -39,8 +39,8 @@ public sealed interface ModelDraft
   /**
    * The draft with nothing missing.
    *
-   * @param signature what the model tells; empty when nobody asked, or it does not tell
-   * @throws NereidException when it cannot be loaded
+   * @param signature the model's own signature; empty when the model was not asked, or has none
+   * @throws NereidException the model cannot be loaded
    */
   Whole complete(Optional<ModelSignature> signature);
 
@@ -54,10 +54,10 @@ public sealed interface ModelDraft
   ModelDraft timed(LoadTimes times);
 
   /**
-   * Everything is known that is needed to serve the model.
+   * A draft with everything that serving the model needs.
    *
-   * @param spec what it is loaded from
-   * @param served the same as a configuration, with where each value came from
+   * @param spec the specification to load
+   * @param served the same as a configuration, with each value's origin
    * @param times how long reading it took; nothing was loaded yet
    */
   record Whole(ModelSpec spec, ProtobufConfiguration served, LoadTimes times)
@@ -89,7 +89,8 @@ public sealed interface ModelDraft
     }
 
     /**
-     * Returns this draft, decoupled or not as the steps of an ensemble decide, whatever is written.
+     * Returns this draft, decoupled or not as an ensemble's steps require, regardless of its
+     * configuration.
      */
     public Whole withDecoupled(boolean decoupled) {
       return decoupled == spec.decoupled()
@@ -104,9 +105,9 @@ public sealed interface ModelDraft
   }
 
   /**
-   * It cannot be loaded.
+   * A version that cannot be loaded.
    *
-   * @param cause why
+   * @param cause the reason
    */
   record Broken(String name, long version, NereidException cause) implements ModelDraft {
 
@@ -137,14 +138,15 @@ public sealed interface ModelDraft
   }
 
   /**
-   * The configuration leaves out what the model itself can tell. Its backend can be opened to ask.
+   * A draft whose configuration leaves out fields that the model can tell, once its backend is
+   * open.
    *
    * @param reader reads the configuration for this version
-   * @param opening what the backend is opened with: name, version, backend and parameters, but no
-   *     tensors
-   * @param missing what the configuration leaves out, in words
-   * @param defaultMaxBatchSize what a model with a batch dimension gets that tells no size
-   * @param given what a program describes, where that is what leaves things out
+   * @param opening the specification to open the backend with: name, version, backend and
+   *     parameters, but no tensors
+   * @param missing the fields that are left out, in words
+   * @param defaultMaxBatchSize the size for a model that has a batch dimension and tells none
+   * @param given a program's description, if it is that which has gaps
    * @param times how long reading it took
    */
   record Partial(
@@ -177,7 +179,7 @@ public sealed interface ModelDraft
       if (!AutoComplete.tellsMaxBatchSize(reader.root())) {
         return Optional.of(known);
       }
-      // Its 0 is no default: nobody knows it yet.
+      // Its 0 is not a default but unknown as yet.
       List<ModelConfiguration.Value> values =
           known.values().stream().filter(value -> !value.path().equals("max_batch_size")).toList();
       return Optional.of(new ProtobufConfiguration(known.message(), values));
@@ -206,7 +208,7 @@ public sealed interface ModelDraft
     }
   }
 
-  /** Something is missing that nobody can tell. */
+  /** The exception for missing fields that the model cannot tell either. */
   static NereidException incomplete(SpecReader reader, List<String> missing, String why) {
     String lacks = "the configuration lacks " + String.join(", ", missing);
     return reader.root().invalid(lacks + ", and " + why + ": add it");

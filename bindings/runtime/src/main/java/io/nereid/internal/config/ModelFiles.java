@@ -30,16 +30,16 @@ import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /**
- * The files of one model. They are not trusted: nothing is read without a limit, and names from a
+ * The files of one model. The files are not trusted: every read has a limit, and names from a
  * configuration stay inside the model's directory. Symbolic links may lead out of it, because
- * volumes and model caches are made of them; those of label files not out of the repository.
+ * volumes and model caches consist of links; label files must stay inside the repository.
  */
 public final class ModelFiles {
 
-  /** Longest a file system's name can be, in bytes. */
+  /** The longest name in a file system, in bytes. */
   public static final int MAX_NAME_BYTES = 255;
 
-  /** All label files of a model together may have so many bytes. */
+  /** The most bytes in all label files of a model together. */
   static final int MAX_LABEL_BYTES = 16 << 20;
 
   /**
@@ -48,16 +48,16 @@ public final class ModelFiles {
    */
   static final int MAX_LABELS = 1 << 20;
 
-  /** Others, and those that start with 0, are no versions; 18 digits always fit a long. */
+  /** Other names, and those that start with 0, are no versions; 18 digits always fit a long. */
   private static final Pattern VERSION = Pattern.compile("[1-9][0-9]{0,17}");
 
-  /** The normalized paths that name their base, or the directory above. */
+  /** Normalized paths that denote the base itself or its parent. */
   private static final Set<String> STEPS_OUT = Set.of("", ".", "..");
 
   private final Path directory;
   private final String name;
 
-  /** The name of the only file, where the model is one; null: its directory is the model. */
+  /** The name of the model's only file; null: the model is a directory. */
   private final String file;
 
   @GuardedBy("this")
@@ -89,13 +89,13 @@ public final class ModelFiles {
         : new ModelFiles(place, place.getFileName().toString());
   }
 
-  /** A model that is one file. */
+  /** The files of a model that is one file. */
   static ModelFiles ofFile(Path file, String name) {
     Path whole = file.toAbsolutePath();
     return new ModelFiles(whole.getParent(), name, whole.getFileName().toString());
   }
 
-  /** The name of the only file, where the model is one. */
+  /** The name of the model's only file; empty: the model is a directory. */
   Optional<String> file() {
     return Optional.ofNullable(file);
   }
@@ -119,14 +119,14 @@ public final class ModelFiles {
     return this.file == null ? name() + "/" + relative : relative.toString();
   }
 
-  /** A message without the place of the files, which may be a temporary one. */
+  /** Returns a message without the directory of the files, which may be temporary. */
   String relative(String message) {
     return file == null
         ? message.replace(directory.toString(), name)
         : message.replace(directory + "/", "");
   }
 
-  /** The directory of a version; that of a model that is one file is where the file lies. */
+  /** The directory of a version; for a model that is one file, the file's directory. */
   Path version(long version) {
     return file != null ? directory : directory.resolve(Long.toString(version));
   }
@@ -161,10 +161,10 @@ public final class ModelFiles {
         && !Character.isISOControl(character)
         && Character.getType(character) != Character.FORMAT
         && Character.getType(character) != Character.SURROGATE
-        && character != 0xFFFD; // what a name that is no UTF-8 is read as
+        && character != 0xFFFD; // stands for bytes that are not UTF-8
   }
 
-  /** Text for a message: on one line, without what a terminal would act on. */
+  /** Returns text for a message: on one line, without control characters. */
   public static String printable(String text) {
     return text.replaceAll("[\\p{Cc}\\p{Cf}]", "?");
   }
@@ -192,7 +192,7 @@ public final class ModelFiles {
             .formatted(what, printable(name)));
   }
 
-  /** Refuses links out of the repository, for files whose content clients come to see. */
+  /** Refuses links out of the repository, for files whose content clients can see. */
   void checkInsideRepository(Path file) {
     try {
       Path real = file.toRealPath();
@@ -209,7 +209,7 @@ public final class ModelFiles {
 
   // ---- Labels ----------------------------------------------------------------------------------
 
-  /** The labels in a file, one a line, as they are. Versions may be completed at the same time. */
+  /** Returns the labels in a file, one a line. Several versions may ask at the same time. */
   synchronized List<String> labels(Path file) {
     List<String> known = labels.get(file);
     if (known != null) {
@@ -310,7 +310,7 @@ public final class ModelFiles {
     }
   }
 
-  /** Throws unless there is a file with something in it that can be read. */
+  /** Throws unless there is a readable file that is not empty. */
   void checkModelFile(Path file) {
     if (size(file) == 0) {
       throw new NereidException(
@@ -318,7 +318,7 @@ public final class ModelFiles {
     }
   }
 
-  /** The bytes of a file that can be read. */
+  /** The size of a file, which must be readable. */
   long size(Path file) {
     String shown = shown(file);
     return timed(() -> {

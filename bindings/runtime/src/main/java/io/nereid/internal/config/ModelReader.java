@@ -18,8 +18,8 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
- * Reads one model's directory: its configuration, which of its versions are served, and a draft of
- * each. Several models are read at the same time, each by one thread.
+ * Reads one model's directory: its configuration, the versions to serve, and a draft of each.
+ * Several models are read at the same time, each by one thread.
  */
 public final class ModelReader {
 
@@ -33,7 +33,7 @@ public final class ModelReader {
   /** The directory of the configurations that an option chooses from. */
   private static final String CONFIGS = "configs";
 
-  /** A library that replaces Triton's way of forming batches when it lies there. */
+  /** A library that, if present, replaces Triton's way of forming batches. */
   private static final String BATCH_STRATEGY = "batchstrategy.so";
 
   private final ModelFiles files;
@@ -69,8 +69,8 @@ public final class ModelReader {
   }
 
   /**
-   * Whatever files may contain, what is wrong is the model's failure and nobody else's: also when
-   * memory or stack do not suffice for it, or a library is missing.
+   * Turns anything thrown into a failure of this model alone, also exhausted memory or stack, or a
+   * missing library.
    */
   private static NereidException failure(ModelFiles files, Throwable t) {
     NereidException failure =
@@ -83,7 +83,7 @@ public final class ModelReader {
               new NereidException(StatusCode.INVALID_ARGUMENT, "the model cannot be read", e);
           default -> new NereidException(StatusCode.INTERNAL, "the model cannot be read", t);
         };
-    // Files that came with a load lie in a temporary directory, of which nobody wants to hear.
+    // Files that came with a load lie in a temporary directory, which messages leave out.
     String message = ModelFiles.printable(files.relative(failure.getMessage()));
     if (message.equals(failure.getMessage())) {
       return failure;
@@ -129,7 +129,7 @@ public final class ModelReader {
     return options.agents().locate(files.name(), this::configurationAt, files.directory(), agents);
   }
 
-  /** The configuration that a repository agent finds; empty where the one before it left none. */
+  /** The configuration for a repository agent; empty if the agent before it left none. */
   private String configurationAt(Path location) {
     ModelConfig found;
     try {
@@ -143,7 +143,10 @@ public final class ModelReader {
     return JsonConfigWriter.write(found);
   }
 
-  /** Returns the backend for the warnings; each version tells if there is none. */
+  /**
+   * Returns the backend, for warnings; if there is none, reading each version fails with the
+   * reason.
+   */
   private BackendNames.Found backend(ConfigNode root, long version) {
     try {
       return BackendNames.find(root, files, options.plugins(), version);
@@ -186,7 +189,7 @@ public final class ModelReader {
         StatusCode.NOT_FOUND, file + " has no configuration beside it, and auto-completion is off");
   }
 
-  /** The one that was chosen, where the model has it. */
+  /** The chosen configuration file, if the model has it; else {@code config.pbtxt}. */
   private Path configFile() {
     if (!options.configName().isEmpty()) {
       Path chosen = files.directory().resolve(CONFIGS).resolve(options.configName() + ".pbtxt");

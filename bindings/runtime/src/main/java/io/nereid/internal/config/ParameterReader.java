@@ -18,8 +18,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Reads what a backend is given as parameters: {@code parameters}, some of which are Nereid's own,
- * and {@code optimization}.
+ * Reads the parameters for a backend: {@code parameters}, of which some are Nereid's own, and
+ * {@code optimization}.
  */
 final class ParameterReader {
 
@@ -37,12 +37,12 @@ final class ParameterReader {
 
   static final String OBJECTIVE = OWN_PREFIX + "objective";
 
-  /** Says where the model's backend runs. */
+  /** The parameter that decides where the model's backend runs. */
   private static final String ISOLATION = "isolation";
 
   private static final String PLACES = "none|process(:.+)?";
 
-  /** Names the version whose requests another one gets copies of, as VERSION=PRIMARY or PRIMARY. */
+  /** The parameter that makes a version a shadow of another, as VERSION=PRIMARY or PRIMARY. */
   static final String SHADOW = "shadow_of";
 
   private static final Pattern SHADOW_FORM =
@@ -51,7 +51,9 @@ final class ParameterReader {
   /** The place of the objective's value in a configuration. */
   static final String OBJECTIVE_PATH = path(OBJECTIVE);
 
-  /** An input's name follows: it says what the input's elements are to who tries the model. */
+  /**
+   * An input's name follows; the value describes the input's elements to people who try the model.
+   */
   private static final String MEDIA_PREFIX = OWN_PREFIX + "media.";
 
   /** Set by the runtime: a configuration must not name libraries to load into the process. */
@@ -149,7 +151,7 @@ final class ParameterReader {
     spec.isolation(value);
   }
 
-  /** A specification has the parameter if it is a shadow's, with the version that it follows. */
+  /** Sets the parameter in a shadow's specification to the version that the shadow follows. */
   private void readShadow(ConfigNode node, String value) {
     Matcher form = shadowForm(node, value);
     long primary = Long.parseLong(form.group(2));
@@ -193,7 +195,7 @@ final class ParameterReader {
     return named;
   }
 
-  /** Returns the configuration of a model with what the options say in place of its own. */
+  /** Returns the configuration of a model with the options' values in place of its own. */
   static ConfigNode withOptions(ConfigNode root, ReadOptions options, String model) {
     ConfigNode changed = root;
     Objective objective = options.objectives().get(model);
@@ -204,7 +206,7 @@ final class ParameterReader {
       changed = with(changed, SHADOW, options.shadows().get(model));
     }
     String isolation = options.isolation(model);
-    // An ensemble has no backend, so it is not among all; the models of its steps are.
+    // An ensemble has no backend: "all models" leaves it out, and includes the models of its steps.
     boolean meant =
         isolation != null
             && (options.isolations().containsKey(model)
@@ -244,7 +246,7 @@ final class ParameterReader {
     return "parameters[\"" + parameter + "\"].value.string_value";
   }
 
-  /** An objective is refused where it stands when the model's other settings do not go with it. */
+  /** Refuses an objective that conflicts with the model's other settings, at its place. */
   static void checkObjective(ConfigNode root, ModelSpec spec) {
     String obstacle = spec.objective().isPresent() ? obstacle(spec) : "";
     for (ConfigNode node : root.children(ModelConfig.PARAMETERS_FIELD_NUMBER)) {
@@ -281,7 +283,7 @@ final class ParameterReader {
   }
 
   private void readInlineBudget(ConfigNode node, String value) {
-    // Ten digits are more than two hours and fit every unit that comes.
+    // Ten digits are more than two hours and fit every unit.
     if (!value.matches("[1-9][0-9]{0,9}")) {
       throw node.invalid(
           "expected " + INLINE_BUDGET + " as a whole number from 1 on, got \"" + value + "\"");
@@ -292,8 +294,8 @@ final class ParameterReader {
   // ---- Optimization ----------------------------------------------------------------------------
 
   /**
-   * Hands {@code optimization} to the backend as parameters, named as the fields are: what to make
-   * of it is its business.
+   * Hands {@code optimization} to the backend as parameters, named as the fields are; the backend
+   * interprets them.
    *
    * @param onProcessor whether the backend runs on the processor alone
    */

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The changes of a configuration on its way to a plug-in and back, by Triton's rules. */
+/** Changes a configuration for a plug-in, and merges the plug-in's answer, by Triton's rules. */
 public final class PluginConfig {
 
   /** Backends that have two instances on processors if the configuration sets no count. */
@@ -103,7 +103,7 @@ public final class PluginConfig {
     }
   }
 
-  /** A configuration with what its backend may change of it. */
+  /** Returns the configuration with those of the backend's changes that are allowed. */
   static ModelConfig merge(ConfigNode root, ModelConfig told) {
     ModelConfig own = root.as(ModelConfig.class);
     ModelConfig.Builder merged =
@@ -130,7 +130,7 @@ public final class PluginConfig {
     return merged.build();
   }
 
-  /** The paths of what differs, with all that is below them. */
+  /** The paths of the differences; each covers all below it. */
   static Set<String> differences(ModelConfig before, ModelConfig after) {
     Set<String> paths = new HashSet<>();
     if (before.getMaxBatchSize() != after.getMaxBatchSize()) {

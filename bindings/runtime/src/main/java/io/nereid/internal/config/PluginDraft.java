@@ -17,9 +17,10 @@ import java.util.Set;
  * complete it while it opens the model.
  *
  * @param reader reads the configuration for this version
- * @param opening what the backend is opened with: name, version and backend, but no tensors
+ * @param opening the specification to open the backend with: name, version and backend, but no
+ *     tensors
  * @param autoComplete whether the backend may complete the configuration
- * @param told paths of what the backend told
+ * @param told paths of the values that the backend told
  * @param times how long reading it took
  */
 public record PluginDraft(
@@ -93,7 +94,7 @@ public record PluginDraft(
    * Returns this draft with the values that the backend told.
    *
    * @param json the whole configuration, as the backend has it
-   * @throws NereidException when it is none, or nothing that can be served
+   * @throws NereidException it is no configuration, or none that can be served
    */
   public PluginDraft completed(String json) {
     if (!autoComplete) {
@@ -111,7 +112,7 @@ public record PluginDraft(
     return new PluginDraft(reader.with(config), opening, autoComplete, told, times);
   }
 
-  /** This, with nothing missing. */
+  /** Returns this draft, after checking that nothing is missing. */
   PluginDraft checked() {
     complete(Optional.empty());
     return this;

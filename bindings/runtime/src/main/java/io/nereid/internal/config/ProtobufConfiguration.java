@@ -168,7 +168,7 @@ public record ProtobufConfiguration(ModelConfig message, List<Value> values)
       }
     }
 
-    /** All memory of requests is in the pinned pool. */
+    /** Says that all memory of requests is in the pinned pool. */
     private void fillOptimization() {
       ModelOptimizationPolicy.Builder optimization = config.getOptimizationBuilder();
       if (!optimization.hasInputPinnedMemory()) {

@@ -12,18 +12,18 @@ import java.util.function.Function;
 /**
  * The options for reading a model's directory.
  *
- * @param autoComplete whether the model itself may tell what its configuration leaves out
- * @param defaultMaxBatchSize the {@code max_batch_size} of models that tell nothing but that they
- *     have a batch dimension
- * @param configName of the file in {@code configs} that is read if it is there, without its ending;
+ * @param autoComplete whether the model may fill gaps of its configuration
+ * @param defaultMaxBatchSize the {@code max_batch_size} of models that have a batch dimension but
+ *     tell no size
+ * @param configName name, without its ending, of the file in {@code configs} that is preferred;
  *     empty: none
  * @param steps finds the models that ensembles mean
  * @param plugins tells which backends are plug-ins
- * @param agents are told of models that name repository agents
+ * @param agents runs the repository agents that models name
  * @param override a configuration in JSON that is used in place of the directory's
- * @param objectives of models by their names, in place of what configurations say
- * @param isolations of models by their names, in the same way; {@code *} names all others
- * @param shadows of models by their names, in the same way: a version and the one that it follows
+ * @param objectives by model name, in place of the configurations'
+ * @param isolations isolations by model name, in the same way; {@code *} names all others
+ * @param shadows by model name, in the same way: a version and the one that it follows
  */
 public record ReadOptions(
     boolean autoComplete,
@@ -40,7 +40,7 @@ public record ReadOptions(
   /** The options that Triton has by default. */
   public static final ReadOptions DEFAULT = new ReadOptions(true, 4, Optional.empty());
 
-  /** Checks that there is something. */
+  /** Checks that nothing is null. */
   public ReadOptions {
     Objects.requireNonNull(configName);
     Objects.requireNonNull(steps);
@@ -67,7 +67,7 @@ public record ReadOptions(
         Map.of());
   }
 
-  /** The ones that the options of repositories ask for. */
+  /** Returns the options for a repository's options. */
   public static ReadOptions of(
       RepositoryOptions options,
       StepNames steps,
@@ -123,7 +123,7 @@ public record ReadOptions(
     String key(Path directory, String namespace, String name);
   }
 
-  /** Tells which backends are plug-ins that were made for Triton. */
+  /** Decides which backends are plug-ins that were made for Triton. */
   public interface Plugins {
 
     /** There are none. */
@@ -145,10 +145,10 @@ public record ReadOptions(
     Agents NONE = (model, config, directory, agents) -> directory;
 
     /**
-     * Tells the agents of a model, one after the other; what one throws is why it is not loaded.
+     * Calls the agents of a model, one after the other; an exception of one fails the load.
      *
-     * @param config the configuration in a directory, in JSON; each agent gets the one that is
-     *     where it finds the model
+     * @param config reads the configuration in a directory, as JSON; each agent gets that of the
+     *     directory it is given
      * @return the directory where the model is to be found
      */
     Path locate(String model, Function<Path, String> config, Path directory, List<Agent> agents);

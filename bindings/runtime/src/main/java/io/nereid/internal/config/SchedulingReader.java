@@ -30,12 +30,12 @@ final class SchedulingReader {
   private final boolean onProcessor;
   private final boolean plugin;
   private final ConfigNode batching;
-  private final ModelDynamicBatching config; // what batching holds
+  private final ModelDynamicBatching config; // the fields of dynamic batching
 
   /**
    * A reader for one model.
    *
-   * @param backend what runs it
+   * @param backend the backend that runs the model
    */
   SchedulingReader(ConfigNode root, String model, BackendNames.Found backend) {
     this.root = root;
@@ -150,7 +150,7 @@ final class SchedulingReader {
     return new InstanceGroup.RateLimiter(resources, Math.max(1, priority));
   }
 
-  /** An unsigned number that is not among the upper half of them. */
+  /** Reads an unsigned number that must also fit a signed one. */
   private static int unsigned(ConfigNode node, int field, int number) {
     if (number < 0) {
       throw node.invalid(
@@ -194,7 +194,7 @@ final class SchedulingReader {
 
   // ---- Batches ---------------------------------------------------------------------------------
 
-  /** {@code dynamic_batching}, which is there. */
+  /** Reads {@code dynamic_batching}, which must be present. */
   DynamicBatching batching(int maxBatchSize) {
     DynamicBatching.Builder read =
         DynamicBatching.builder()

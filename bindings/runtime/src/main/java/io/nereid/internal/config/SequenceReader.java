@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Reads {@code sequence_batching}, which is there. */
+/** Reads {@code sequence_batching}, which must be present. */
 final class SequenceReader {
 
   private static final String DIRECTORY = "initial_state";
@@ -34,7 +34,7 @@ final class SequenceReader {
   private final ModelConfig model;
   private final ModelFiles files;
   private final TensorReader tensors;
-  private final Set<String> inputs = new HashSet<>(); // names that are taken
+  private final Set<String> inputs = new HashSet<>(); // names in use
   private final Set<String> outputs = new HashSet<>(); // of states
 
   SequenceReader(ConfigNode root, ModelFiles files) {

@@ -21,7 +21,7 @@ final class SpecReader {
   private final Set<String> given; // paths of values that the options say, and not the file
   private final SchedulingReader scheduling;
 
-  /** The options say which models ensembles mean, what plug-ins there are, and objectives. */
+  /** The options give the models of ensembles, the plug-ins, and the objectives. */
   SpecReader(ConfigNode root, ModelFiles files, ReadOptions options, long version) {
     this(
         ParameterReader.withOptions(root, options, files.name()),
@@ -49,7 +49,7 @@ final class SpecReader {
     scheduling = new SchedulingReader(root, files.name(), backend);
   }
 
-  /** Returns a reader of a configuration that holds more. */
+  /** Returns a reader of the completed configuration. */
   SpecReader with(ModelConfig completed) {
     return new SpecReader(root.withMessage(completed), files, backend, steps, version, given);
   }
@@ -80,7 +80,7 @@ final class SpecReader {
     return ProtobufConfiguration.of(root, files.name(), backend, decided);
   }
 
-  /** All of it, from a configuration that is complete. */
+  /** Reads the whole specification from a complete configuration. */
   ModelSpec read() {
     ModelSpec.Builder spec = start();
     if (config.getMaxBatchSize() < 0) {
@@ -164,7 +164,7 @@ final class SpecReader {
 
   private void checkModelFile() {
     if (backend.plugin()) {
-      return; // it knows what it needs
+      return; // the plug-in looks for its own files
     }
     Path model = modelPath();
     boolean othersWillDo = !backend.onProcessor() && config.getCcModelFilenamesCount() > 0;

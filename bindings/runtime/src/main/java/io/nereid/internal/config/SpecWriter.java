@@ -36,7 +36,7 @@ final class SpecWriter {
     this.spec = spec;
   }
 
-  /** The configuration; what it has no fields for is left out: labels. */
+  /** Writes the configuration without labels, for which it has no fields. */
   static ModelConfig write(ModelSpec spec) {
     return new SpecWriter(spec).write();
   }
@@ -153,7 +153,7 @@ final class SpecWriter {
         .build();
   }
 
-  /** Rounded up, so that a limit never becomes none; the largest long when it is beyond that. */
+  /** Rounds up, so that a limit never becomes 0; returns the largest long for longer durations. */
   static long micros(Duration duration) {
     try {
       return Math.ceilDiv(duration.toNanos(), 1_000);

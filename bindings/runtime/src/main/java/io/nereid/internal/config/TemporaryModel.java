@@ -16,7 +16,7 @@ import java.util.Map;
  * A model's file in a temporary directory that only this user can read, for as long as the model is
  * being loaded.
  *
- * @param spec the model, with where its file is
+ * @param spec the model, with its file's path
  * @param file the file
  */
 public record TemporaryModel(ModelSpec spec, Path file) implements AutoCloseable {

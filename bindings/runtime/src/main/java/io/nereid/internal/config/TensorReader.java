@@ -66,7 +66,7 @@ final class TensorReader {
         ragged(tensor));
   }
 
-  /** An ensemble has no batches itself, so that it makes no difference there. */
+  /** An ensemble forms no batches, so there the setting makes no difference. */
   private boolean ragged(ConfigTensor tensor) {
     if (tensor.ragged() && tensor.optional()) {
       throw tensor.invalid(
@@ -106,7 +106,7 @@ final class TensorReader {
 
   // ---- Reshape ---------------------------------------------------------------------------------
 
-  /** The shape that the backend sees; empty when it is no other one. An empty one is a scalar. */
+  /** The shape that the backend sees; empty if the same. An empty list in it is a scalar. */
   private Optional<List<Long>> reshape(ConfigNode node, String what, List<Long> dims) {
     int number = ModelTensorReshape.SHAPE_FIELD_NUMBER;
     List<Long> shape = node.as(ModelTensorReshape.class).getShapeList();
@@ -128,7 +128,7 @@ final class TensorReader {
   }
 
   /**
-   * The products of the sizes before, between and after each -1, so that each one has its
+   * The products of the sizes before, between and after each -1, so that each -1 has its
    * counterpart.
    */
   private static List<BigInteger> products(List<Long> dims) {

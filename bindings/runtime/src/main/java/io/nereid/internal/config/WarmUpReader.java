@@ -25,15 +25,15 @@ import java.util.stream.Collectors;
 /** Reads {@code model_warmup} for a model whose inputs are known. */
 final class WarmUpReader {
 
-  /** All inputs of one warm-up together may have so many bytes, over all rows of the batch. */
+  /** The most bytes of one warm-up's inputs together, over all rows of the batch. */
   static final long MAX_BYTES = 1L << 30;
 
-  /** Executions for all warm-ups of a model together, by each instance. */
+  /** The most executions by one instance for all warm-ups of a model together. */
   static final int MAX_COUNT = 10_000;
 
   private static final String DIRECTORY = "warmup";
 
-  /** The least bytes that a string takes: its length stands before it. */
+  /** The bytes of an empty string: its length stands before it. */
   private static final int STRING_BYTES = 4;
 
   private final ConfigNode root;
@@ -44,7 +44,7 @@ final class WarmUpReader {
   /**
    * A reader for one model.
    *
-   * @param spec the rest of what it is loaded from
+   * @param spec the specification with everything but the warm-up
    */
   WarmUpReader(ConfigNode root, ModelFiles files, ModelSpec spec) {
     this.root = root;

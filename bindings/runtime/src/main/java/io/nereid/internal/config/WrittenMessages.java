@@ -11,10 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Messages of a configuration whose places the parser notes together, as if they were one: those of
- * a list in brackets. The content of each message tells which of the noted places belong to it. The
- * counts that are found for a field are kept, so that asking for every element of a list takes time
- * in proportion to the list.
+ * Finds the places in a file of the messages of a list in brackets. Protobuf's parser records them
+ * together, as if they were one message; the content of each message tells which are its own.
+ * Counts of each field are kept, so that looking up all elements of a list takes linear time.
  */
 final class WrittenMessages {
 
@@ -32,8 +31,8 @@ final class WrittenMessages {
   /**
    * The number of values and places that all messages together hold of a field.
    *
-   * @param placesBefore how many places are noted before those of each message, and of all at last
-   * @param listsBefore how many messages before each one hold any
+   * @param placesBefore the places before each message's own; at the end, all
+   * @param listsBefore the messages before each one that hold the field
    */
   private record Held(int[] placesBefore, int[] listsBefore) {
 
@@ -52,11 +51,11 @@ final class WrittenMessages {
   @GuardedBy("this")
   private final Map<FieldDescriptor, Held> held = new HashMap<>();
 
-  /** Elements of a field that are noted together, for all messages. */
+  /** The elements of fields whose places are recorded for all messages together. */
   @GuardedBy("this")
   private final Map<FieldDescriptor, WrittenMessages> shared = new HashMap<>();
 
-  /** Elements of a field that are noted together, for each message on its own. */
+  /** The elements of fields whose places are recorded for each message on its own. */
   @GuardedBy("this")
   private final Map<FieldDescriptor, WrittenMessages[]> own = new HashMap<>();
 
@@ -69,7 +68,7 @@ final class WrittenMessages {
     return new WrittenMessages(List.of(message), places);
   }
 
-  /** True if a field of one of the messages is written, also when that is its default. */
+  /** True if a field of one of the messages is written, even with its default value. */
   synchronized boolean isWritten(int index, FieldDescriptor field, int element) {
     if (messages.isEmpty()) {
       return false;
@@ -78,7 +77,7 @@ final class WrittenMessages {
     if (field.getJavaType() == FieldDescriptor.JavaType.MESSAGE) {
       return element < count(message, field);
     }
-    // A value that is written although it is the default shows in its place only.
+    // A written value that equals the default is known by its place only.
     return count(message, field) > 0 || places.getLocations(field).size() == messages.size();
   }
 
@@ -100,7 +99,7 @@ final class WrittenMessages {
     WrittenMessages[] lists =
         own.computeIfAbsent(field, key -> new WrittenMessages[messages.size()]);
     if (lists[index] == null) {
-      // Either each of the messages has a list in brackets of its own, or forms are mixed.
+      // Each message has a list in brackets of its own, or the forms are mixed.
       TextFormatParseInfoTree tree =
           trees.size() == counts.lists() ? trees.get(counts.listsBefore[index]) : NOWHERE;
       lists[index] = new WrittenMessages(elements(List.of(messages.get(index)), field), tree);
@@ -124,7 +123,7 @@ final class WrittenMessages {
     } else if (locations.size() == 1) {
       return locations.getFirst();
     } else if (!message && messages.size() == 1) {
-      // Each number after the field's name.
+      // The numbers are written one by one, each after the field's name.
       return locations.get(Math.min(element, locations.size() - 1));
     } else if (locations.size() == messages.size()) {
       return locations.get(index);

@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A GPU, and the thread that talks to it. CUDA binds its context to a thread of the system, which a
- * virtual thread may leave at any time, and waits in places where a virtual thread would hold up
- * others; so what is done here is done on one thread of its own, which has the context and a
- * stream. Both are kept until the process ends, as the CUDA runtime keeps them.
+ * virtual thread may leave at any time, and blocks where a virtual thread would hold up others; so
+ * all calls run on one platform thread, which has the context and a stream. Both are kept until the
+ * process ends, as the CUDA runtime keeps them.
  */
 public final class CudaDevice {
 
@@ -34,7 +34,7 @@ public final class CudaDevice {
   @GuardedBy("this")
   private ThreadPoolExecutor thread;
 
-  private long stream; // belongs to the thread
+  private long stream; // used on the thread only
 
   CudaDevice(CudaLibrary library, int number) {
     this.library = library;
@@ -46,7 +46,7 @@ public final class CudaDevice {
     memoryBytes = library.totalMemory(device);
   }
 
-  /** Its number, from 0. */
+  /** The GPU's number, from 0. */
   public int number() {
     return number;
   }
@@ -82,8 +82,8 @@ public final class CudaDevice {
   // ---- Memory of the processor -----------------------------------------------------------------
 
   /**
-   * Page-locks memory, for all GPUs. Native code calls it, as the pool does: a virtual thread must
-   * not change its carrier between the calls here.
+   * Page-locks memory, for all GPUs. Only native code, such as the pool, calls it, since a virtual
+   * thread must not change its carrier between the calls inside.
    */
   public void lockPages(long memory, long byteSize) {
     library.pushCurrent(context());
@@ -124,7 +124,7 @@ public final class CudaDevice {
   /**
    * Maps what another process allocated on this GPU.
    *
-   * @param handle what {@code cuIpcGetMemHandle} or {@code cudaIpcGetMemHandle} gave there
+   * @param handle the result of {@code cuIpcGetMemHandle} or {@code cudaIpcGetMemHandle} gave there
    */
   public IpcMemory openIpc(byte[] handle) {
     if (handle.length != IpcMemory.HANDLE_BYTES) {
@@ -200,7 +200,7 @@ public final class CudaDevice {
     return thread;
   }
 
-  /** Waits to the end, interrupted or not: until then the GPU may use the caller's memory. */
+  /** Waits for the end, even when interrupted: until then the GPU may use the caller's memory. */
   private static <T> T await(Future<T> result) {
     boolean interrupted = false;
     try {

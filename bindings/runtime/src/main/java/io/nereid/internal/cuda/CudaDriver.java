@@ -23,8 +23,8 @@ public final class CudaDriver {
   }
 
   /**
-   * The driver, or the reason why there is none, as found by the first caller; a driver does not
-   * come while a process runs.
+   * The driver, or the reason why there is none, found by the first caller and kept: no driver
+   * appears while a process runs.
    */
   private static final class Found {
     static final CudaDriver DRIVER;
@@ -87,7 +87,7 @@ public final class CudaDriver {
     return new CudaDriver(library, devices);
   }
 
-  /** The newest CUDA that it serves, such as 13.0. */
+  /** The newest version of CUDA that the driver serves, such as 13.0. */
   public String cudaVersion() {
     return versionName(version());
   }
@@ -102,12 +102,12 @@ public final class CudaDriver {
     return version / 1000 + "." + version % 1000 / 10;
   }
 
-  /** The GPUs, by number from 0; environment variables of CUDA decide which there are. */
+  /** The GPUs, by number from 0; CUDA's environment variables can hide some. */
   public List<CudaDevice> devices() {
     return devices;
   }
 
-  /** One of the GPUs, by what a client says. */
+  /** The GPU with the number that a client gave. */
   public CudaDevice device(long number) {
     if (number < 0 || number >= devices.size()) {
       throw new NereidException(

@@ -37,10 +37,10 @@ final class CudaLibrary extends DriverLibrary {
   /** {@code CU_MEMHOSTREGISTER_PORTABLE}: locked for every context, so for every GPU. */
   private static final int HOST_REGISTER_PORTABLE = 1;
 
-  /** {@code CU_STREAM_NON_BLOCKING}: does not wait for what others do on the default stream. */
+  /** {@code CU_STREAM_NON_BLOCKING}: does not wait for work on the default stream. */
   private static final int STREAM_NON_BLOCKING = 1;
 
-  // Numbers of CUdevice_attribute.
+  // Values of CUdevice_attribute.
   static final int COMPUTE_CAPABILITY_MAJOR = 75;
   static final int COMPUTE_CAPABILITY_MINOR = 76;
 

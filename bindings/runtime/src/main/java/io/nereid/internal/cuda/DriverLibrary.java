@@ -15,7 +15,7 @@ abstract class DriverLibrary {
   private final String name;
   private final SymbolLookup symbols;
 
-  /** Opens what the system's loader finds by this name, or at this path. */
+  /** Opens the library that the system's loader finds by this name or path. */
   @SuppressWarnings("restricted")
   DriverLibrary(String name) {
     this.name = name;
@@ -40,7 +40,7 @@ abstract class DriverLibrary {
     return Linker.nativeLinker().downcallHandle(address, type);
   }
 
-  /** A C string that the library owns; empty: it gave none. */
+  /** A C string that the library owns; empty: the pointer is null. */
   @SuppressWarnings("restricted")
   static String text(MemorySegment pointer) {
     return pointer.address() == 0 ? "" : pointer.reinterpret(Long.MAX_VALUE).getString(0);

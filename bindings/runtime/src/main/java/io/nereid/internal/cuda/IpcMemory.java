@@ -8,7 +8,7 @@ import java.util.Objects;
 /** Memory on a GPU that another process allocated, mapped until this is closed. */
 public final class IpcMemory implements AutoCloseable {
 
-  /** Size of what names such memory. */
+  /** The size of a handle, which names such memory. */
   public static final int HANDLE_BYTES = CudaLibrary.IPC_HANDLE_BYTES;
 
   private final CudaDevice device;
@@ -35,7 +35,7 @@ public final class IpcMemory implements AutoCloseable {
     return byteSize;
   }
 
-  /** Fills native memory with what begins at {@code position}; returns when it is there. */
+  /** Fills native memory from {@code position} on; returns when the copy is complete. */
   public void read(long position, MemorySegment to) {
     check(position, to);
     if (to.byteSize() > 0) {
@@ -43,7 +43,7 @@ public final class IpcMemory implements AutoCloseable {
     }
   }
 
-  /** Copies native memory to {@code position}; returns when it is there. */
+  /** Copies native memory to {@code position}; returns when the copy is complete. */
   public void write(long position, MemorySegment from) {
     check(position, from);
     if (from.byteSize() > 0) {
@@ -58,7 +58,7 @@ public final class IpcMemory implements AutoCloseable {
     }
   }
 
-  /** Lets go of it; nobody is reading or writing. Closing twice does nothing. */
+  /** Unmaps the memory, which no thread may be reading or writing. Closing twice does nothing. */
   @Override
   public void close() {
     synchronized (this) {

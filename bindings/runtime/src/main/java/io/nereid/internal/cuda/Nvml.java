@@ -52,7 +52,7 @@ public final class Nvml extends DriverLibrary {
       function("nvmlErrorString", FunctionDescriptor.of(ADDRESS, JAVA_INT));
   private final List<Gpu> gpus;
 
-  /** The library, as the first caller found it. */
+  /** The library, found by the first caller and kept. */
   private static final class Found {
     static final Optional<Nvml> NVML = find();
 
@@ -65,7 +65,7 @@ public final class Nvml extends DriverLibrary {
     }
   }
 
-  /** The library, where there is one and it finds a driver. */
+  /** The library; empty if it is missing or finds no driver. */
   public static Optional<Nvml> instance() {
     return Found.NVML;
   }
@@ -97,7 +97,7 @@ public final class Nvml extends DriverLibrary {
       MemorySegment text = arena.allocate(UUID_BYTES);
       List<Gpu> found = new ArrayList<>();
       for (int i = 0; i < number.get(JAVA_INT, 0); i++) {
-        // A GPU that this user may not see does not hide the others.
+        // A GPU that this user may not see is left out; the others are listed.
         if ((int) byIndex.invokeExact(i, handle) == SUCCESS) {
           MemorySegment device = handle.get(ADDRESS, 0);
           check("nvmlDeviceGetUUID", (int) uuid.invokeExact(device, text, UUID_BYTES));
@@ -119,15 +119,12 @@ public final class Nvml extends DriverLibrary {
     }
   }
 
-  /** The GPUs of this machine or container, whatever CUDA's environment variables say. */
+  /** The GPUs of this machine or container, regardless of CUDA's environment variables. */
   public List<Gpu> gpus() {
     return gpus;
   }
 
-  /**
-   * A GPU and its figures. Some values may be empty because the GPU does not tell them, and that
-   * may change.
-   */
+  /** A GPU and its figures. A value is empty while the GPU does not report it. */
   public final class Gpu {
 
     private final String uuid;

@@ -18,9 +18,9 @@ public interface PageKeeper {
       };
 
   /**
-   * Throws where it cannot; the memory is used all the same.
+   * Locks memory for all GPUs. Throws if that fails; the memory is used nevertheless.
    *
-   * @param device number of the GPU whose context does it; it is done for all GPUs
+   * @param device number of the GPU whose context makes the call
    */
   void lock(int device, long memory, long byteSize);
 

@@ -16,8 +16,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Page-locks the pool of one runtime, from when it is first said that GPUs use it: what has to do
- * with no GPU pays for none. Memory that cannot be locked is used as it is, with one warning.
+ * Page-locks the pool of one runtime, once a GPU first uses it, so that programs without GPUs pay
+ * nothing. Memory that cannot be locked is used as it is, with one warning.
  */
 public final class PageLocking {
 
@@ -76,7 +76,7 @@ public final class PageLocking {
   private boolean begun;
 
   @GuardedBy("this")
-  private long number; // 0: nothing was locked
+  private long number; // 0: locking has not begun
 
   /** Known before the core calls for the first time, and fixed. */
   private volatile int device;
@@ -88,9 +88,10 @@ public final class PageLocking {
   }
 
   /**
-   * GPUs use the runtime's memory from now on. Only the first call does anything.
+   * Begins locking, as GPUs use the runtime's memory from now on. Only the first call has an
+   * effect.
    *
-   * @param firstDevice number of the GPU that is used anyway: others get no context because of this
+   * @param firstDevice number of a GPU that is in use anyway, so that no other gets a context
    */
   public synchronized void begin(RuntimeHandle runtime, int firstDevice) {
     if (begun) {
@@ -104,7 +105,7 @@ public final class PageLocking {
     }
   }
 
-  /** The runtime was released. */
+  /** Ends locking, after the runtime was released. */
   public synchronized void end() {
     LOCKINGS.remove(number);
   }

@@ -1,5 +1,5 @@
 /**
- * NVIDIA's driver libraries, called through the foreign function interface: what this runtime and
- * the server need of GPUs needs no other library, and is absent where there is no driver.
+ * NVIDIA's driver libraries, called through the foreign function interface: the runtime and the
+ * server need no other library for GPUs, and work without a driver.
  */
 package io.nereid.internal.cuda;

@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.util.Optional;
 
-/** An {@code nrt_activity}, which is there during the call that tells it. */
+/** Reads an {@code nrt_activity}, which is valid during the call that passes it. */
 public final class ActivityRecord {
 
   private static final StructLayout LAYOUT =
@@ -20,7 +20,7 @@ public final class ActivityRecord {
 
   private ActivityRecord() {}
 
-  /** The tag of the request that it is told of. */
+  /** The tag of the request that the activity belongs to. */
   public static long tag(MemorySegment activity) {
     return number(activity.address(), "tag");
   }

@@ -35,7 +35,7 @@ public final class BackendRecord {
     return record.address();
   }
 
-  /** A record in memory of the arena for somebody to fill in. */
+  /** An empty record in memory of the arena. */
   public static BackendRecord empty(Arena arena) {
     return new BackendRecord(arena);
   }
@@ -54,7 +54,9 @@ public final class BackendRecord {
     return record;
   }
 
-  /** The same backend, for models of this runtime that it executes in processes of their own. */
+  /**
+   * The core's backend of this name, for models of this runtime that run in processes of their own.
+   */
   public static BackendRecord isolated(Arena arena, RuntimeHandle runtime, String name) {
     BackendRecord record = new BackendRecord(arena);
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
@@ -80,7 +82,7 @@ public final class BackendRecord {
   /**
    * A backend in Java, which {@link BackendUpcalls} knows by number.
    *
-   * @param gathers whether it reads the inputs of each request by itself
+   * @param gathers whether the backend reads the inputs of each request by itself
    */
   public static BackendRecord ofJava(
       Arena arena,
@@ -107,7 +109,7 @@ public final class BackendRecord {
     return backend;
   }
 
-  /** The same for all models of a process, with other functions about models. */
+  /** The record of the backend in a child process, with the child's functions about models. */
   static BackendRecord ofChild(
       Arena arena, long openModel, long describe, long configure, long closeModel) {
     BackendRecord backend = ofJava(arena, 0, true, false, false, false);

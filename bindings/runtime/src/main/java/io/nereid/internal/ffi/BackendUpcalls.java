@@ -25,7 +25,7 @@ public final class BackendUpcalls {
     /** The memory that all open instances occupy together. */
     MemoryUsage memoryUsage();
 
-    /** Takes a state back that was kept in memory of the backend's own. */
+    /** Takes back a state that was kept in the backend's own memory. */
     void releaseState(DeviceMemory state);
   }
 
@@ -35,7 +35,7 @@ public final class BackendUpcalls {
     /** Executes a batch; what is thrown fails its requests. */
     void execute(BatchRecord batch) throws Throwable;
 
-    /** The model is unloaded. */
+    /** Closes the instance, as the model is unloaded. */
     void close();
   }
 
@@ -63,7 +63,7 @@ public final class BackendUpcalls {
     return NativeCalls.upcall(MethodHandles.lookup(), name, type);
   }
 
-  /** The number of a load, until it is removed: what its {@link BackendRecord} is made with. */
+  /** Registers a load and returns its number, with which its {@link BackendRecord} is made. */
   public static long add(Load load) {
     return LOADS.add(load);
   }
@@ -124,7 +124,7 @@ public final class BackendUpcalls {
   }
 
   static void closeModel(long state) {
-    // Its number is removed by who added it, also when loading failed before this could be called.
+    // The code that added the number removes it, since this is not called when loading fails.
   }
 
   static void releaseState(long state, long tensor) {

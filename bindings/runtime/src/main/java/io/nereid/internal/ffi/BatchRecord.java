@@ -17,8 +17,8 @@ import java.util.Optional;
 
 /**
  * The {@code nrd_batch} that an instance of a backend executes, with memory for the arguments of
- * calls on it. One is made for each instance and wraps its batches one after the other. It may be
- * used until execute returns, also by other threads that execute waits for.
+ * calls about it. Each instance has one, which wraps its batches one after the other. It may be
+ * used until execute returns, also by threads that execute waits for.
  */
 public final class BatchRecord {
 
@@ -36,7 +36,7 @@ public final class BatchRecord {
   private static final long OUTPUTS = offset(LAYOUT, "outputs");
   static final long REQUESTS = offset(LAYOUT, "requests");
 
-  /** Collected with the instance. */
+  /** Freed by the garbage collector, with the instance. */
   private final Arena arena = Arena.ofAuto();
 
   @GuardedBy("this")
@@ -70,7 +70,7 @@ public final class BatchRecord {
     return Memory.readLong(address + BATCH_SIZE);
   }
 
-  /** True if there are inputs of the whole batch: not for a backend that gathers by itself. */
+  /** True if there are inputs of the whole batch; a backend that gathers by itself has none. */
   public boolean hasInputs() {
     return Memory.readLong(address + INPUTS) != 0;
   }
@@ -121,17 +121,20 @@ public final class BatchRecord {
     return RequestRecord.firstRow(request(request));
   }
 
-  /** The tag that one request was submitted with; of an ensemble's step, that of the ensemble. */
+  /**
+   * The tag that one request was submitted with; for a step of an ensemble, the tag of the
+   * ensemble's request.
+   */
   public long tag(int request) {
     return RequestRecord.tag(request(request));
   }
 
-  /** The id of one request, if the backend is told of it; else empty. */
+  /** The id of one request, if the backend asked for ids; else empty. */
   public String id(int request) {
     return RequestRecord.idOf(request(request));
   }
 
-  /** The parameters of one request, if the backend is told of them. */
+  /** The parameters of one request, if the backend asked for them. */
   public Map<String, Object> values(int request) {
     return RequestRecord.valuesOf(request(request));
   }
@@ -191,8 +194,8 @@ public final class BatchRecord {
   }
 
   /**
-   * Sends the outputs that were made for one request. The error record above is not used here: the
-   * call may block for long, while other threads make outputs for other requests.
+   * Sends the outputs that were made for one request. The shared error record is not used: the call
+   * may block for long, while other threads make outputs for other requests.
    */
   public void respond(int request) {
     try (Arena scratch = Arena.ofConfined()) {
@@ -239,8 +242,8 @@ public final class BatchRecord {
   }
 
   /**
-   * The state that one request finds; valid until the next call of this method or {@link #keep}, so
-   * the reader holds the lock of this record.
+   * The state that one request begins with; valid until the next call of this method or {@link
+   * #keep}, so the caller reads it under the lock of this record.
    */
   public synchronized TensorRecord state(int request, int index) {
     int status;
@@ -256,7 +259,7 @@ public final class BatchRecord {
     return TensorRecord.at(state, 0);
   }
 
-  /** Has the sequence of one request keep a state, whose memory is the core's from here on. */
+  /** Stores a new state of one request's sequence; its memory belongs to the core from then on. */
   public synchronized void keep(
       int request, int index, DataType type, long[] dims, DeviceMemory memory) {
     TensorRecord made = TensorRecord.at(state, 0);

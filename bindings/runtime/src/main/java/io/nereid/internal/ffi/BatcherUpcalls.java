@@ -7,18 +7,18 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandles;
 
 /**
- * The function that the core asks which requests go together, with the queue of their model locked.
- * It is made once and lives as long as the process; batchers go to the core by number.
+ * The function that the core asks which requests go together, while the queue of their model is
+ * locked. It is made once and lives as long as the process; batchers go to the core by number.
  */
 public final class BatcherUpcalls {
 
-  /** A batcher for one load of a model, which is asked by one thread at a time. */
+  /** A batcher for one load of a model; one thread at a time calls it. */
   public interface Policy {
 
     /** True if the next request may join; an exception counts as no. */
     boolean includes(Requests chosen, Request next);
 
-    /** Hears the exception of the first call that failed. */
+    /** Takes the exception of the first call that failed. */
     void failed(Throwable t);
   }
 
@@ -31,17 +31,17 @@ public final class BatcherUpcalls {
       return RequestRecord.input(address, index);
     }
 
-    /** The tag that it was submitted with; of an ensemble's step, that of the ensemble. */
+    /** The request's tag; for a step of an ensemble, the tag of the ensemble's request. */
     public long tag() {
       return RequestRecord.tag(address);
     }
 
-    /** Its priority, as it was given. */
+    /** The priority that the request was given. */
     public int priority() {
       return RequestRecord.priorityOf(address);
     }
 
-    /** Its deadline; 0 or less: none. */
+    /** The request's deadline; 0 or less: none. */
     public long deadlineNs() {
       return RequestRecord.deadlineOf(address);
     }
@@ -57,7 +57,7 @@ public final class BatcherUpcalls {
       return count;
     }
 
-    /** Makes {@code view} that of one of them. */
+    /** Makes {@code view} show one of the requests. */
     public void look(int index, Request view) {
       view.address = Memory.readLong(array + (long) index * Long.BYTES);
     }
@@ -65,7 +65,7 @@ public final class BatcherUpcalls {
 
   private static final class Entry {
     private final Policy policy;
-    private final Requests chosen = new Requests(); // used again with each call, as is the next
+    private final Requests chosen = new Requests(); // reused by each call, as is the next field
     private final Request next = new Request();
     private boolean failed;
 
@@ -84,12 +84,12 @@ public final class BatcherUpcalls {
 
   private BatcherUpcalls() {}
 
-  /** The number of a batcher, until it is removed. */
+  /** Registers a batcher and returns its number. */
   public static long add(Policy policy) {
     return POLICIES.add(new Entry(policy));
   }
 
-  /** Forgets a batcher, whose model was released; does nothing for 0, the number of none. */
+  /** Forgets a batcher, whose model was released; 0 stands for no batcher and does nothing. */
   public static void remove(long number) {
     POLICIES.remove(number);
   }

@@ -23,34 +23,34 @@ import java.util.Optional;
 /**
  * The functions that the program {@code nereid-child} calls about isolated models of backends in
  * Java, in the JVM that it has started: they open, describe, configure and close a model. Its
- * instances are called as {@link BackendUpcalls} says. One thread at a time calls about a model,
- * and several may about several.
+ * instances are called as {@link BackendUpcalls} says. One thread at a time calls about a model;
+ * different models may have different threads.
  */
 public final class ChildUpcalls {
 
   /** A model in a child. Its instances may be opened once it is configured. */
   public interface Model extends BackendUpcalls.Load {
 
-    /** The inputs and outputs that the model itself tells; empty: it does not tell. */
+    /** The inputs and outputs that the model itself declares; empty: it declares none. */
     Optional<ModelSignature> signature();
 
-    /** Memory that stays as long as the model. */
+    /** Memory that lives as long as the model. */
     Arena memory();
 
     /** The text for the parent, which reads it before it configures the model. */
     String facts();
 
-    /** Makes it ready to open instances; what is thrown makes the load fail. */
+    /** Makes the model ready to open instances; an exception fails the load. */
     void configure(Map<String, String> parameters) throws Throwable;
 
-    /** Frees what it has; its instances are closed. */
+    /** Frees the model's memory, after its instances are closed. */
     void close();
   }
 
   /** Opens a model by the parameters that the parent has sent. */
   public interface Opener {
 
-    /** The model; what is thrown makes the load fail. */
+    /** Opens the model; an exception fails the load. */
     Model open(Map<String, String> parameters) throws Throwable;
   }
 
@@ -121,7 +121,7 @@ public final class ChildUpcalls {
     }
   }
 
-  /** Ends this process without anything that a JVM or a library does at its exit. */
+  /** Ends this process without the exit handlers of the JVM and of libraries. */
   public static void giveUp(String reason) {
     try (Arena arena = Arena.ofConfined()) {
       byte[] text = reason.getBytes(StandardCharsets.UTF_8);
@@ -147,7 +147,7 @@ public final class ChildUpcalls {
       if (index >= tensors.size()) {
         return StatusCode.NOT_FOUND.number();
       }
-      // The name has to stay there as long as the model.
+      // The name must stay in memory as long as the model.
       long spec = TensorSpecRecord.write(model.memory(), List.of(tensors.get(index)), 1);
       Memory.copy(spec, specOut, TensorSpecRecord.LAYOUT.byteSize());
       return OK;

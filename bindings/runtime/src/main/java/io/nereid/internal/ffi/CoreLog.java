@@ -8,7 +8,7 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandles;
 
-/** The runtime's log, in which the core writes as well, from any thread. */
+/** The runtime's log, to which the core writes too, from any thread. */
 public final class CoreLog {
 
   /** The logger of the runtime. */
@@ -16,7 +16,7 @@ public final class CoreLog {
 
   private CoreLog() {}
 
-  /** Logs from where nothing may be thrown. */
+  /** Logs a message and never throws. */
   public static void logQuietly(String message, Throwable cause) {
     try {
       LOGGER.log(Level.ERROR, message, cause);

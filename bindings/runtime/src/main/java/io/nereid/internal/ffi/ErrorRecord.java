@@ -10,7 +10,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.nio.charset.StandardCharsets;
 
-/** An {@code nrd_error}: made here for calls that can fail, or given by the core to an upcall. */
+/**
+ * An {@code nrd_error}: made by this class for calls that can fail, or given by the core to an
+ * upcall.
+ */
 final class ErrorRecord {
 
   private static final int MESSAGE_CAPACITY = 1008;
@@ -39,7 +42,7 @@ final class ErrorRecord {
         error + MESSAGE, Integer.toUnsignedLong(Memory.readInt(error + MESSAGE_SIZE)));
   }
 
-  /** Throws when {@code status} is an error; its message is in the record. */
+  /** Throws if {@code status} is an error, with the message in the record. */
   static void check(int status, long error) {
     if (status != StatusCode.OK.number()) {
       throw exception(status, error);
@@ -67,7 +70,7 @@ final class ErrorRecord {
   }
 
   /**
-   * Says in a record what an upcall ended with, and returns its status.
+   * Writes the exception that an upcall ended with into a record, and returns its status.
    *
    * @param who threw it, in words
    */
@@ -82,7 +85,7 @@ final class ErrorRecord {
         CoreLog.LOGGER.log(Level.WARNING, who + " failed", t);
       }
     } catch (Throwable second) {
-      // Out of memory or stack, or a broken toString: the code says enough.
+      // Out of memory or stack, or a broken toString: the status code has to suffice.
     }
     return code;
   }

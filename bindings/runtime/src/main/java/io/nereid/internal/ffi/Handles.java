@@ -16,8 +16,8 @@ import java.lang.invoke.MethodHandle;
  * platform that the core is built for and makes no segment objects. A function is {@code critical}
  * only when it neither blocks nor calls back. Initialised after {@link NativeLibrary#load}.
  *
- * <p>The JVM makes code for each list of parameters that is new to it, which takes 2 to 3 ms. So
- * what a start does not call is in classes of its own.
+ * <p>For each new list of parameters the JVM generates code, which takes 2 to 3 ms, so functions
+ * that are not called at the start are in nested classes.
  */
 final class Handles {
 
@@ -66,7 +66,7 @@ final class Handles {
 
   /**
    * The functions that a backend in Java calls with its batch. The process of an isolated model
-   * needs no others, so nothing here is the outer class's.
+   * needs no others, so this class uses nothing of the outer one.
    */
   static final class OfBatches {
     private static final MemoryLayout I = JAVA_INT;
@@ -127,7 +127,7 @@ final class Handles {
     private OfIsolation() {}
   }
 
-  /** The functions that know the sequences of a model. */
+  /** The functions about the sequences of a model. */
   static final class OfSequences {
     static final MethodHandle MODEL_HAS_SEQUENCE =
         status("nrd_model_has_sequence", L, L, Memory.STRING);

@@ -15,15 +15,18 @@ import java.util.List;
  * The resources that an execution of an instance holds, and the place where the instance's thread
  * runs.
  *
- * @param priority who gets resources first; 1 is the most urgent, {@link #LAST} and {@link #IDLE}
- *     come after all others
+ * @param priority the rank in getting resources; 1 is the most urgent, {@link #LAST} and {@link
+ *     #IDLE} come after all others
  */
 public record InstanceRecord(List<ResourceCount> resources, int priority, HostPolicy hostPolicy) {
 
   /** The priority of an instance that gets resources when no other one waits for them. */
   public static final int LAST = -2;
 
-  /** The same, whose thread moreover gets a processor when no other thread wants it. */
+  /**
+   * Like {@link #LAST}, and the instance's thread gets a processor only when no other thread wants
+   * it.
+   */
   public static final int IDLE = -1;
 
   static final StructLayout LAYOUT =
@@ -31,7 +34,7 @@ public record InstanceRecord(List<ResourceCount> resources, int priority, HostPo
           "long resources; int resource_count, priority; long cores; int core_count, "
               + "numa_node");
 
-  /** The address of an array of {@code nrd_instance_options}. */
+  /** Writes an array of {@code nrd_instance_options} and returns its address. */
   static long write(Arena arena, List<InstanceRecord> instances) {
     MemorySegment array = arena.allocate(LAYOUT, instances.size());
     for (int i = 0; i < instances.size(); i++) {

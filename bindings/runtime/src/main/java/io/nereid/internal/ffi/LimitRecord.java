@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Resources that executions hold: how much there is of them, and who waits. */
+/** Resources that executions hold: their amounts, and the instances that wait. */
 final class LimitRecord {
 
   // NRD_INSTANCE_*
@@ -38,7 +38,7 @@ final class LimitRecord {
 
   private LimitRecord() {}
 
-  /** The address of an array of {@code nrd_resource}. */
+  /** Writes an array of {@code nrd_resource} and returns its address. */
   static long write(Arena arena, List<ResourceCount> resources) {
     MemorySegment array = arena.allocate(COUNT, resources.size());
     for (int i = 0; i < resources.size(); i++) {

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 /**
  * Plain access to native memory by address, for the records of this package alone. One segment
  * spans the whole address space, so a field access of a pooled record costs neither an object nor a
- * liveness check; who may touch which address is decided by the callers, which own the records.
+ * liveness check; the callers, which own the records, decide who may touch which address.
  */
 final class Memory {
 
@@ -78,8 +78,7 @@ final class Memory {
     return size == 0 ? "" : new String(read(address, size), StandardCharsets.UTF_8);
   }
 
-  // ---- Layouts: pointers are laid out as longs, since they are only ever handled as addresses
-  // ----
+  // ---- Layouts: pointers are laid out as longs, since they are only ever handled as addresses -
 
   /**
    * The layout of a struct by its fields, as C declares them: {@code "int code, size; long[8]

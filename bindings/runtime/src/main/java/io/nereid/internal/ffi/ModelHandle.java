@@ -29,8 +29,8 @@ public final class ModelHandle {
   /**
    * Loads a model. The caller keeps the runtime alive meanwhile.
    *
-   * @param source what has opened it, null: nothing has. It is the core's from here on, also when
-   *     this throws
+   * @param source the opened model, or null. It belongs to the core from then on, even when this
+   *     throws
    */
   public static ModelHandle load(
       RuntimeHandle runtime, ModelOptionsRecord options, SourceHandle source) {
@@ -49,7 +49,9 @@ public final class ModelHandle {
             (arena, out, error) -> (int) Handles.REQUEST_ACQUIRE.invokeExact(address, out, error)));
   }
 
-  /** Statistics so far; {@code stages}: whether the runtime keeps distributions of stages. */
+  /**
+   * The statistics so far; {@code stages} says whether the runtime keeps distributions of stages.
+   */
   public ModelStatistics statistics(boolean stages) {
     return StatisticsRecord.model(address, stages);
   }
@@ -62,7 +64,7 @@ public final class ModelHandle {
     return LimitRecord.instances(address);
   }
 
-  /** Its sequences, now and so far; empty: it has none. */
+  /** Figures of the model's sequences; empty: the model takes none. */
   public Optional<SequenceStatistics> sequences() {
     return StatisticsRecord.sequences(address);
   }
@@ -79,14 +81,14 @@ public final class ModelHandle {
     }
   }
 
-  /** From here on no sequence starts; those that have started go on. */
+  /** Lets no new sequence start; those that have started go on. */
   public void finishSequences() {
     NativeCalls.run(() -> {
       Handles.OfSequences.MODEL_FINISH_SEQUENCES.invokeExact(address);
     });
   }
 
-  /** The process that it runs in; empty: it runs in this one. */
+  /** The process that the model runs in; empty: this process. */
   public Optional<IsolationStatistics> isolation() {
     return IsolationRecord.read(address);
   }
@@ -97,7 +99,7 @@ public final class ModelHandle {
   }
 
   /**
-   * Takes no more requests, and waits for those that it has; answers at the deadline what waits.
+   * Refuses new requests and waits for the others; at the deadline, answers those still waiting.
    *
    * @return false when the deadline came first
    */
@@ -110,7 +112,7 @@ public final class ModelHandle {
     }
   }
 
-  /** Closes its backend; records of its requests stay valid. */
+  /** Closes the model's backend; records of its requests stay valid. */
   public void release() {
     NativeCalls.run(() -> {
       Handles.MODEL_RELEASE.invokeExact(address);

@@ -87,8 +87,8 @@ public final class ModelOptionsRecord {
   /**
    * The options of a model in memory of the arena.
    *
-   * @param backend who executes it; null for an ensemble
-   * @param parameters what the backend is told
+   * @param backend the backend that executes the model; null for an ensemble
+   * @param parameters the backend's parameters
    */
   public static ModelOptionsRecord write(
       Arena arena,
@@ -104,7 +104,7 @@ public final class ModelOptionsRecord {
     return options;
   }
 
-  /** The parameters among the options at an address, which somebody else wrote. */
+  /** The parameters among options at an address that other code wrote. */
   static Map<String, String> readParameters(long options) {
     Map<String, String> parameters = new HashMap<>();
     long first = Memory.readLong(options + offset(LAYOUT, "parameters"));
@@ -290,7 +290,7 @@ public final class ModelOptionsRecord {
     }
   }
 
-  /** Adds a {@link #BATCHER}, in memory that is there as long as the options. */
+  /** Adds a {@link #BATCHER}, in memory that lives as long as the options. */
   public void useBatcher(MemorySegment batcher) {
     set("batcher", batcher.address());
   }
@@ -299,9 +299,9 @@ public final class ModelOptionsRecord {
    * Adds the graph of an ensemble.
    *
    * @param steps in an order in which they can be executed
-   * @param valueCount how many tensors the graph has
+   * @param valueCount the number of tensors in the graph
    * @param outputs which of them are the ensemble's outputs
-   * @param maxInflight most responses of a decoupled step on their way; 0: any number
+   * @param maxInflight the most responses of a decoupled step under way; 0: any number
    */
   public void graph(List<Step> steps, int valueCount, int[] outputs, int maxInflight) {
     set("max_inflight_requests", maxInflight);
@@ -321,12 +321,12 @@ public final class ModelOptionsRecord {
     set("output_values", arena.allocateFrom(JAVA_INT, outputs).address());
   }
 
-  /** Adds what is special about the instances, in their order; they are all there, or none. */
+  /** Adds the records of the instances, in their order: all of them, or none. */
   public void instances(List<InstanceRecord> instances) {
     set("instances", instances.isEmpty() ? 0 : InstanceRecord.write(arena, instances));
   }
 
-  /** Adds in how long the model is to answer. */
+  /** Adds the time within which the model is to answer. */
   public void objective(ObjectiveRecord.Given given) {
     set("objective", ObjectiveRecord.write(arena, given));
   }

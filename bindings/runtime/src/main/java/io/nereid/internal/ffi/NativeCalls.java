@@ -32,7 +32,9 @@ public final class NativeCalls {
     void run() throws Throwable;
   }
 
-  /** A call of a function that answers a status, and says in a record why it failed. */
+  /**
+   * A call of a function that returns a status, and writes the reason of a failure into a record.
+   */
   public interface FallibleCall {
     int status(long error) throws Throwable;
   }
@@ -101,9 +103,9 @@ public final class NativeCalls {
   }
 
   /**
-   * Address of a C function of this type that calls the static method {@code name} of the class
-   * that {@code lookup} is of; valid until the process ends. Nothing may be thrown out of it: an
-   * exception that escapes an upcall ends the process.
+   * Address of a C function of this type that calls the static method {@code name} of {@code
+   * lookup}'s class; valid until the process ends. The method must not throw: an exception that
+   * escapes an upcall ends the process.
    */
   public static long upcall(MethodHandles.Lookup lookup, String name, FunctionDescriptor type) {
     try {
@@ -117,7 +119,7 @@ public final class NativeCalls {
    * Does the same for a function that answers a status, and takes an {@code nrd_error} behind the
    * parameters of the type: the exception that the method throws is written there.
    *
-   * @param type the method's, which answers nothing
+   * @param type the type of the method, which returns nothing
    * @param who throws the exception, in words
    */
   public static long fallibleUpcall(
@@ -146,7 +148,7 @@ public final class NativeCalls {
     }
   }
 
-  // ---- Ways to call what is not called for each request -----------------------------------------
+  // ---- Calls that are not made for each request -----------------------------------------------
 
   /** Calls a function that cannot fail. */
   public static void run(Call call) {
@@ -177,8 +179,8 @@ public final class NativeCalls {
   }
 
   /**
-   * Returns the exception to throw in the catch around invokeExact: nothing checked can come out of
-   * a downcall.
+   * Returns the exception to throw in the catch around invokeExact: a downcall throws nothing
+   * checked.
    */
   public static RuntimeException unexpected(Throwable t) {
     if (t instanceof RuntimeException e) {

@@ -16,12 +16,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Loads the core, once per process, until the process ends. Compares what this binding was written
- * for with what the library says about itself.
+ * Loads the core, once per process, until the process ends. Checks that the library's version and
+ * structs are those of this binding.
  */
 public final class NativeLibrary {
 
-  /** {@code NRD_ABI_VERSION} that this binding speaks. */
+  /** The {@code NRD_ABI_VERSION} that this binding speaks. */
   static final int ABI_VERSION = 9;
 
   /** The program of isolated models, in place of the file of a library. */
@@ -30,7 +30,9 @@ public final class NativeLibrary {
   /** A struct as this binding declares it; {@code id} is its {@code NRD_STRUCT_*}. */
   record Struct(int id, String name, StructLayout layout) {}
 
-  /** Every struct that both sides declare. Layouts may be made once native access is allowed. */
+  /**
+   * Every struct that both sides declare. Layouts can be made only when native access is allowed.
+   */
   static List<Struct> structs() {
     return List.of(
         new Struct(0, "nrd_error", ErrorRecord.LAYOUT),
@@ -89,7 +91,7 @@ public final class NativeLibrary {
     }
   }
 
-  /** True if the core was loaded before; throws where it cannot be. */
+  /** True if the core was loaded before; throws if native access is not allowed. */
   public static boolean isLoaded() {
     if (CHILD.equals(NativeCalls.loadedFrom)) {
       throw new NereidException(

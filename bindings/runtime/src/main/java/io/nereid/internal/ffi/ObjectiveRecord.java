@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** A model's objective as the core knows it, and what the core tells of it. */
+/** Writes a model's objective for the core, and reads the core's figures of it. */
 public final class ObjectiveRecord {
 
   /**
@@ -24,9 +24,9 @@ public final class ObjectiveRecord {
    *
    * @param share the GPU, or the processors, whose models execute in turns; empty: the model shares
    *     nothing
-   * @param shareWidth how many executions there may be at a time in the share
+   * @param shareWidth the most executions at a time in the share
    * @param costs the costs of executions that are known already
-   * @param kinds of each instance; those with the same one take the same time
+   * @param kinds one for each instance; instances of the same kind take the same time
    */
   public record Given(
       Objective objective,
@@ -53,7 +53,7 @@ public final class ObjectiveRecord {
 
   private ObjectiveRecord() {}
 
-  /** The address of an {@code nrd_objective}. */
+  /** Writes an {@code nrd_objective} and returns its address. */
   static long write(Arena arena, Given given) {
     MemorySegment record = arena.allocate(OBJECTIVE);
     Objective objective = given.objective();
@@ -84,7 +84,7 @@ public final class ObjectiveRecord {
     return array.address();
   }
 
-  /** The answer to a request has left, so long after the request came. */
+  /** Tells the core that a request's answer has left, {@code tookNs} after the request came. */
   public static void sent(RequestRecord request, long tookNs) {
     try {
       Handles.REQUEST_SENT.invokeExact(request.address, tookNs);

@@ -4,9 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of a pool as segments, by address, until it is closed: then they fail instead of
- * faulting. Any thread may use it; only memory of an open request, response or batch may be
- * touched.
+ * The memory of a pool as segments, by address; once closed, they throw instead of faulting. Any
+ * thread may use it; only memory of an open request, response or batch may be touched.
  */
 public final class PoolMemory {
 

@@ -3,9 +3,9 @@ package io.nereid.internal.ffi;
 import java.util.Arrays;
 
 /**
- * Objects that the core knows by number: a number goes out as the context of a callback, and the
- * callback finds its object by it. Looking up neither locks nor allocates. Numbers start at 1 and
- * are reused.
+ * Objects that the core knows by number: the core gets a number as the context of a callback, and
+ * the callback finds the object by it. Looking up neither locks nor allocates. Numbers start at 1
+ * and are reused.
  */
 public final class Registry<T> {
 

@@ -15,9 +15,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An {@code nrd_request} and what can be done with it. One is made for each record that the core
- * gives, and is used again with it. The record belongs to the core and stays until {@link
- * #release}; the caller says which thread may use it when.
+ * An {@code nrd_request} and what can be done with it. There is one object for each record of the
+ * core, and both are reused together. The record belongs to the core and stays until {@link
+ * #release}; the caller decides which thread may use it when.
  */
 public final class RequestRecord {
 
@@ -43,11 +43,11 @@ public final class RequestRecord {
               + "long queue_ns, compute_input_ns, compute_infer_ns, compute_output_ns; string id; "
               + "long values, response_values; int value_count, response_value_count");
 
-  /** {@code nrd_value}: what travels with a request or with its response, besides tensors. */
+  /** {@code nrd_value}: a value that travels with a request or response, besides tensors. */
   static final StructLayout VALUE =
       Memory.struct("string name, text; long number; double real; int kind, reserved");
 
-  /** {@code nrd_receiver}: who gets the answers of one request. */
+  /** {@code nrd_receiver}: the functions that get the answers to one request. */
   static final StructLayout RECEIVER = Memory.struct("long context, complete, respond");
 
   private static final long FLAGS = offset(LAYOUT, "flags");
@@ -79,14 +79,17 @@ public final class RequestRecord {
 
   final long address;
 
-  // The core keeps the tensors where they are for as long as the record is held.
+  // The core does not move the tensors while the record is held.
   private final TensorRecord[] inputs;
   private final TensorRecord[] outputs;
 
-  /** Holds the name of the request's sequence; null: none had one. Collected with this. */
+  /**
+   * Holds the name of the request's sequence; null: no sequence had a name. Freed by the garbage
+   * collector.
+   */
   private MemorySegment sequenceName;
 
-  /** Holds what the backend is told besides tensors; null: it was told nothing so far. */
+  /** Holds the values for the backend besides tensors; null: none so far. */
   private MemorySegment told;
 
   RequestRecord(long address) {
@@ -103,7 +106,7 @@ public final class RequestRecord {
     return tensors;
   }
 
-  // ---- Of any record, for batches and batchers, which name requests by address ------------------
+  // ---- Reading any record by its address, for batches and batchers -----------------------------
 
   static int inputCount(long request) {
     return Memory.readInt(request + INPUT_COUNT);
@@ -157,7 +160,7 @@ public final class RequestRecord {
     return id.isNone() ? Optional.empty() : Optional.of(id);
   }
 
-  // ---- What is asked ---------------------------------------------------------------------------
+  // ---- The request -----------------------------------------------------------------------------
 
   /** The number of the model's inputs. */
   public int inputCount() {
@@ -184,12 +187,12 @@ public final class RequestRecord {
     Memory.writeLong(address + TAG, tag);
   }
 
-  /** The moment after which it does not start any more; 0: none. */
+  /** Sets the moment after which the request is not started any more; 0: none. */
   public void deadlineNs(long value) {
     Memory.writeLong(address + DEADLINE_NS, value);
   }
 
-  /** The longest time in the queue; 0: the model's default. */
+  /** Sets the longest time in the queue; 0: the model's default. */
   public void timeoutNs(long value) {
     Memory.writeLong(address + TIMEOUT_NS, value);
   }
@@ -199,17 +202,17 @@ public final class RequestRecord {
     return Memory.readLong(address + TIMEOUT_NS);
   }
 
-  /** 1 is the most urgent level, 0 the model's default. */
+  /** Sets the priority: 1 is the most urgent level, 0 the model's default. */
   public void priority(int level) {
     Memory.writeInt(address + PRIORITY, level);
   }
 
-  /** Returns its level; 0: the model's default. */
+  /** Returns the priority; 0: the model's default. */
   public int priority() {
     return Memory.readInt(address + PRIORITY);
   }
 
-  /** Keeps it from being executed on the thread that submits it. */
+  /** Keeps the request from being executed on the thread that submits it. */
   public void forbidInline() {
     mark(NO_INLINE, true);
   }
@@ -239,14 +242,14 @@ public final class RequestRecord {
         address + SEQUENCE_NAME, name.length == 0 ? 0 : sequenceName.address(), name.length);
   }
 
-  /** Tells the backend what the sender calls the request, and what came with it. */
+  /** Gives the backend the request's id and the values that came with it. */
   public void tell(String id, Map<String, Object> values) {
     told = ValueRecord.write(told, address + ID, id, values);
     Memory.writeLong(address + VALUES, values.isEmpty() ? 0 : told.address());
     Memory.writeInt(address + VALUE_COUNT, values.size());
   }
 
-  /** Takes the settings of another one over. */
+  /** Copies the settings of another request. */
   public void copySettings(RequestRecord other) {
     deadlineNs(Memory.readLong(other.address + DEADLINE_NS));
     timeoutNs(Memory.readLong(other.address + TIMEOUT_NS));
@@ -254,7 +257,7 @@ public final class RequestRecord {
     Memory.writeInt(address + FLAGS, Memory.readInt(other.address + FLAGS));
   }
 
-  // ---- What is answered, once it is complete ---------------------------------------------------
+  // ---- The answer, once the request is complete ------------------------------------------------
 
   /** The number of a {@link StatusCode}. */
   public int status() {
@@ -266,12 +269,12 @@ public final class RequestRecord {
     return ErrorRecord.exception(status, Memory.readLong(address + ERROR));
   }
 
-  /** True if it was executed on the thread that submitted it. */
+  /** True if the request was executed on the thread that submitted it. */
   public boolean ranInline() {
     return Memory.readInt(address + RAN_INLINE) != 0;
   }
 
-  /** Rows of the batch that it was executed in; 0 when it was not. */
+  /** Rows of the batch that the request was executed in; 0: it was not executed. */
   public int executedBatchSize() {
     return Memory.readInt(address + EXECUTED_BATCH_SIZE);
   }
@@ -281,7 +284,9 @@ public final class RequestRecord {
     return Memory.readInt(address + CACHE_HIT) != 0;
   }
 
-  /** The backend's values for the response, or for an earlier one while that is received. */
+  /**
+   * The backend's values for the response, or, while an earlier response is received, for that one.
+   */
   public Map<String, Object> responseValues() {
     int count = Memory.readInt(address + RESPONSE_VALUE_COUNT);
     return count == 0
@@ -309,7 +314,7 @@ public final class RequestRecord {
     }
   }
 
-  /** Hands it to the core; returns a status, or {@link #PENDING}. */
+  /** Hands the request to the core; returns a status, or {@link #PENDING}. */
   public int submit() {
     try {
       return (int) Handles.REQUEST_SUBMIT.invokeExact(address);
@@ -318,7 +323,7 @@ public final class RequestRecord {
     }
   }
 
-  /** Executes it on all instances; returns a status. */
+  /** Executes the request on all instances; returns a status. */
   public int warmUp() {
     try {
       return (int) Handles.REQUEST_WARM_UP.invokeExact(address);
@@ -327,7 +332,7 @@ public final class RequestRecord {
     }
   }
 
-  /** Gives up on it; true when it will never execute. */
+  /** Gives up on the request; true if it will never execute. */
   public boolean cancel() {
     try {
       return (int) Handles.REQUEST_CANCEL.invokeExact(address) == StatusCode.OK.number();
@@ -372,7 +377,7 @@ public final class RequestRecord {
     }
   }
 
-  /** Gives it back to the core. */
+  /** Gives the record back to the core. */
   public void release() {
     try {
       Handles.REQUEST_RELEASE.invokeExact(address);

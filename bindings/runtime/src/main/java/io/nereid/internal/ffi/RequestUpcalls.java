@@ -8,20 +8,20 @@ import java.lang.invoke.MethodHandles;
 
 /**
  * The functions that the core calls about requests, on its own threads. They are made once and live
- * as long as the process; which runtime is meant comes as the context.
+ * as long as the process; the context that comes with a call names the runtime.
  */
 public final class RequestUpcalls {
 
-  /** It hears of the requests of one runtime, which the core names by their tags. */
+  /** Hears of the requests of one runtime, which the core names by their tags. */
   public interface Receiver {
 
-    /** The core gave the record of the request back. */
+    /** Called when the core gives the record of a request back. */
     void complete(long tag);
 
-    /** The request has a response besides its last. May block, unless it is an ensemble's. */
+    /** Called with a response that is not the request's last. May block, except for an ensemble. */
     void respond(long tag, Outputs outputs);
 
-    /** A response of an ensemble's request is about to set out. May block. */
+    /** Called before a response of an ensemble's request is made. May block until there is room. */
     void awaitRoom(long tag);
   }
 
@@ -48,14 +48,14 @@ public final class RequestUpcalls {
 
   private static final Registry<Receiver> RECEIVERS = new Registry<>();
 
-  /** An {@code nrd_complete_fn}. */
+  /** The address of an {@code nrd_complete_fn}. */
   static final long COMPLETE =
       NativeCalls.upcall(
           MethodHandles.lookup(),
           "complete",
           FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_INT));
 
-  /** An {@code nrd_respond_fn}. */
+  /** The address of an {@code nrd_respond_fn}. */
   static final long RESPOND =
       NativeCalls.upcall(
           MethodHandles.lookup(),
@@ -64,12 +64,12 @@ public final class RequestUpcalls {
 
   private RequestUpcalls() {}
 
-  /** The number of a receiver, until it is removed: what a runtime is created with. */
+  /** Registers a receiver and returns its number, with which a runtime is created. */
   public static long add(Receiver receiver) {
     return RECEIVERS.add(receiver);
   }
 
-  /** Forgets a receiver, whose runtime is no more. */
+  /** Forgets a receiver, whose runtime was released. */
   public static void remove(long number) {
     RECEIVERS.remove(number);
   }

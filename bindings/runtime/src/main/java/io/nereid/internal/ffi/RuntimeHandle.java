@@ -36,7 +36,7 @@ public final class RuntimeHandle {
               + "allocator_context, allocate, deallocate, complete_context, complete, "
               + "respond_context, respond, log_context, log");
 
-  /** {@code nrd_cache}: keeps responses in place of the core. */
+  /** {@code nrd_cache}: a response cache in place of the core's. */
   public static final StructLayout CACHE = Memory.struct("long context, lookup, insert");
 
   private final long address;
@@ -90,13 +90,13 @@ public final class RuntimeHandle {
         (int) Handles.RUNTIME_LOCK_PAGES.invokeExact(address, context, lock, unlock, error));
   }
 
-  /** Has an {@code nrd_cache} keep responses from now on; it outlives the runtime. */
+  /** Lets an {@code nrd_cache}, which outlives the runtime, keep responses from now on. */
   public void useCache(MemorySegment cache) {
     MethodHandle use = NativeCalls.status("nrd_runtime_use_cache", JAVA_LONG, JAVA_LONG, JAVA_LONG);
     NativeCalls.check(error -> (int) use.invokeExact(address, cache.address(), error));
   }
 
-  /** Says how much there is of some resources, once, before models are loaded. */
+  /** Sets the amounts of some resources, once, before models are loaded. */
   public void limit(List<ResourceCount> resources) {
     try (Arena scratch = Arena.ofConfined()) {
       long array = LimitRecord.write(scratch, resources);
@@ -121,7 +121,7 @@ public final class RuntimeHandle {
     return StatisticsRecord.cache(address);
   }
 
-  /** Gives it back to the core with all its memory. All models were released before. */
+  /** Releases the runtime with all its memory, after all models were released. */
   public void release() {
     NativeCalls.check(error -> (int) Handles.RUNTIME_RELEASE.invokeExact(address, error));
   }

@@ -61,7 +61,7 @@ final class SequenceOptionsRecord {
     record = arena.allocate(SEQUENCES);
   }
 
-  /** The address of the options of the sequences of a model as its backend sees it. */
+  /** Writes the options for the sequences of a model, with shapes as its backend sees them. */
   static long write(Arena arena, ModelSpec spec, SequenceBatching batching) {
     SequenceOptionsRecord options = new SequenceOptionsRecord(arena, spec, batching);
     options.write();
@@ -118,7 +118,7 @@ final class SequenceOptionsRecord {
     target.set(JAVA_LONG, offset(CONTROL, "yes"), element(control, control.yes()));
   }
 
-  /** An element whose bytes come first. */
+  /** Encodes an element in the first bytes of a long. */
   private static long element(Control control, double value) {
     return switch (control.dataType()) {
       case INT32 -> Integer.toUnsignedLong((int) value);
@@ -144,7 +144,7 @@ final class SequenceOptionsRecord {
     }
   }
 
-  /** The elements from the file, which may hold more than what is wanted of it. */
+  /** The elements from the file, which may hold more than are needed. */
   private MemorySegment content(State state) {
     Initial initial = state.initial().orElseThrow();
     try (FileChannel file = FileChannel.open(initial.file().orElseThrow())) {

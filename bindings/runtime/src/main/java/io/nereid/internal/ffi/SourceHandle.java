@@ -36,7 +36,7 @@ public final class SourceHandle implements AutoCloseable {
                 Handles.SOURCE_OPEN.invokeExact(runtime.address(), options.address(), out, error)));
   }
 
-  /** The inputs and outputs that the model tells; empty when its backend cannot tell. */
+  /** The inputs and outputs that the model declares; empty if its backend cannot tell them. */
   public Optional<ModelSignature> signature() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment spec = arena.allocate(TensorSpecRecord.LAYOUT);
@@ -62,7 +62,7 @@ public final class SourceHandle implements AutoCloseable {
     }
   }
 
-  /** The configuration as an isolated plug-in completed it; empty: it left it as it was. */
+  /** The configuration as an isolated plug-in completed it; empty: unchanged. */
   public Optional<String> completed() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment json = arena.allocate(Memory.STRING);
@@ -85,7 +85,7 @@ public final class SourceHandle implements AutoCloseable {
     }
   }
 
-  /** The address, for a load to take over. */
+  /** Gives up the source to a load and returns its address. */
   long take() {
     long taken = address;
     address = 0;

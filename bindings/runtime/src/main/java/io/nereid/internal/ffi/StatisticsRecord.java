@@ -28,8 +28,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Reads the figures that the core reports about itself, in structs that live as long as the reading
- * of them.
+ * Reads the figures that the core reports about itself, in structs that live only while they are
+ * read.
  */
 public final class StatisticsRecord {
 
@@ -93,7 +93,10 @@ public final class StatisticsRecord {
     this.record = record;
   }
 
-  /** A record of the arena, filled in by a function of the core about a runtime or a model. */
+  /**
+   * Returns a record of the arena that a function of the core has filled in for a runtime or a
+   * model.
+   */
   private static StatisticsRecord read(
       Arena arena, StructLayout layout, MethodHandle function, long subject) {
     StatisticsRecord stats = new StatisticsRecord(layout, Memory.sized(arena, layout));
@@ -103,16 +106,15 @@ public final class StatisticsRecord {
     return stats;
   }
 
-  /** A call that fills an array of so many records, and writes how many there are. */
+  /** A call that fills an array of at most so many records, and writes how many there are. */
   interface ArrayCall {
     void fill(long array, int capacity, long count) throws Throwable;
   }
 
   /**
-   * Reads the array of records that a function of the core writes, of which there may be any
-   * number.
+   * Reads the array of records of any length that a function of the core writes.
    *
-   * @param reader makes a value of a record
+   * @param reader makes a value from a record
    */
   static <T> List<T> readAll(
       Arena arena, StructLayout layout, ArrayCall call, Function<MemorySegment, T> reader) {
@@ -317,7 +319,7 @@ public final class StatisticsRecord {
     }
   }
 
-  /** Longest duration that belongs to a bucket. */
+  /** The longest duration that belongs to a bucket. */
   public static long histogramBucketNs(int bucket) {
     try {
       return (long) Handles.OfFigures.HISTOGRAM_BUCKET_NS.invokeExact(bucket);

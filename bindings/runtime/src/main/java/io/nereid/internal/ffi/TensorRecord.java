@@ -8,8 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 
 /**
- * An {@code nrd_tensor}: an input or an output of a request or a batch. It is the core's memory and
- * valid as long as that record is; whoever may use the record at the moment may read and write it.
+ * An {@code nrd_tensor}: an input or an output of a request or a batch. The memory is the core's
+ * and valid as long as that request's or batch's record; the thread that may use the record may
+ * read and write it.
  */
 public final class TensorRecord {
 
@@ -36,8 +37,8 @@ public final class TensorRecord {
   private static final long DEVICE_NUMBER = offset(LAYOUT, "device");
   static final long SHAPE = offset(LAYOUT, "shape");
 
-  // An output that is wanted on a device has its target here: NRD_TARGET_ADDRESS and
-  // NRD_TARGET_BYTES.
+  // An output that is wanted on a device has NRD_TARGET_ADDRESS and NRD_TARGET_BYTES in place of a
+  // shape.
   private static final long TARGET_ADDRESS = SHAPE;
   private static final long TARGET_BYTES = SHAPE + Long.BYTES;
 
@@ -52,12 +53,12 @@ public final class TensorRecord {
     return new TensorRecord(array + index * SIZE);
   }
 
-  /** True if it is an input that is given, or an output that is wanted. */
+  /** True for an input that is given, and for an output that is wanted. */
   public boolean isSelected() {
     return (flags() & SELECTED) != 0;
   }
 
-  /** True if it lies, or is wanted, in the memory of a GPU. */
+  /** True if the tensor lies, or is wanted, in the memory of a GPU. */
   public boolean isOnDevice() {
     return (flags() & DEVICE) != 0;
   }
@@ -66,7 +67,7 @@ public final class TensorRecord {
     return Memory.readInt(address + FLAGS);
   }
 
-  /** True if it has memory. */
+  /** True if the tensor has memory. */
   public boolean isThere() {
     return data() != 0;
   }
@@ -76,12 +77,12 @@ public final class TensorRecord {
     return Memory.readLong(address + DATA);
   }
 
-  /** The size of its memory. */
+  /** The size of the tensor's memory. */
   public long byteSize() {
     return Memory.readLong(address + BYTE_SIZE);
   }
 
-  /** The buffer of the pool that its memory is part of; 0: none of its own. */
+  /** The buffer of the pool that contains the tensor's memory; 0: none. */
   public long buffer() {
     return Memory.readLong(address + SLAB);
   }
@@ -115,7 +116,7 @@ public final class TensorRecord {
     return Memory.readLong(address + SHAPE);
   }
 
-  /** The GPU that it lies on, or is wanted on. */
+  /** The number of the GPU that the tensor lies on, or is wanted on. */
   public int deviceNumber() {
     return Memory.readInt(address + DEVICE_NUMBER);
   }
@@ -125,9 +126,9 @@ public final class TensorRecord {
     return new DeviceMemory(deviceNumber(), data(), byteSize());
   }
 
-  // ---- For who fills in a request --------------------------------------------------------------
+  // ---- Filling in a request --------------------------------------------------------------------
 
-  /** Writes what an input is, without its memory. */
+  /** Writes an input's type, shape and size, without its memory. */
   public void describe(DataType type, long[] shape, long byteSize) {
     Memory.writeLong(address + BYTE_SIZE, byteSize);
     Memory.writeInt(address + DATATYPE, type.code());
@@ -137,12 +138,12 @@ public final class TensorRecord {
     }
   }
 
-  /** Wants an output. */
+  /** Marks an output as wanted. */
   public void select() {
     Memory.writeInt(address + FLAGS, flags() | SELECTED);
   }
 
-  /** Takes back that an input is given. */
+  /** Marks an input as not given. */
   public void deselect() {
     Memory.writeInt(address + FLAGS, 0);
   }
@@ -160,7 +161,7 @@ public final class TensorRecord {
     Memory.writeInt(address + FLAGS, SELECTED | DEVICE);
   }
 
-  /** Wants an output in the memory of a GPU. */
+  /** Marks an output as wanted in the memory of a GPU. */
   public void target(DeviceMemory memory) {
     Memory.writeInt(address + DEVICE_NUMBER, memory.device());
     Memory.writeLong(address + TARGET_ADDRESS, memory.address());
@@ -168,7 +169,7 @@ public final class TensorRecord {
     Memory.writeInt(address + FLAGS, SELECTED | DEVICE);
   }
 
-  /** Becomes what another one is, with a reference of its own to the buffer. */
+  /** Copies another tensor's description, with a new reference to its buffer. */
   public void copy(TensorRecord other) {
     Memory.copy(other.address, address, SIZE);
     if (buffer() != 0) {
@@ -176,7 +177,7 @@ public final class TensorRecord {
     }
   }
 
-  /** Makes an input refer to part of a buffer, and gives it a reference of its own to that. */
+  /** Makes an input refer to part of a buffer, with a new reference to that. */
   public void share(long buffer, long data) {
     retain(buffer);
     Memory.writeLong(address + DATA, data);
@@ -184,14 +185,14 @@ public final class TensorRecord {
     Memory.writeInt(address + FLAGS, SELECTED);
   }
 
-  /** Copies a segment, which has its size, into its memory. */
+  /** Copies a segment of the tensor's size into its memory. */
   public void copyFrom(MemorySegment segment) {
     Memory.write(data(), segment, byteSize());
   }
 
   // ---- Buffers ---------------------------------------------------------------------------------
 
-  /** Takes the reference to the buffer away from it: the caller has it now. */
+  /** Moves the reference to the buffer from the tensor to the caller. */
   public void takeBuffer() {
     Memory.writeLong(address + SLAB, 0);
   }

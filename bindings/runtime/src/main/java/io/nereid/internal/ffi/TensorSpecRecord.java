@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** An {@code nrd_tensor_spec}: what a model says of an input or output. */
+/** An {@code nrd_tensor_spec}: a model's specification of an input or output. */
 final class TensorSpecRecord {
 
   private static final int OPTIONAL = 1; // NRD_SPEC_OPTIONAL
@@ -65,9 +65,9 @@ final class TensorSpecRecord {
   }
 
   /**
-   * The address of an array of specifications.
+   * Writes an array of specifications and returns its address.
    *
-   * @param visible how many of them requests have, which come first
+   * @param visible how many of them, at the front, requests have
    */
   static long write(Arena arena, List<TensorSpec> tensors, int visible) {
     MemorySegment specs = arena.allocate(LAYOUT, tensors.size());
@@ -96,8 +96,8 @@ final class TensorSpecRecord {
   }
 
   /**
-   * Reads the specification that the core wrote; empty for a tensor that cannot be served and that
-   * requests or responses can do without.
+   * Reads the specification that the core wrote; empty for an optional tensor that cannot be
+   * served.
    */
   static Optional<TensorSpec> read(MemorySegment spec, boolean input) {
     String name =

@@ -38,9 +38,9 @@ public final class ValueRecord {
   /**
    * Writes a name and values, the values first.
    *
-   * @param before memory that may be written over; null: there is none
-   * @param idString address of the {@code nrd_string} that is to be the name
-   * @return the memory that was written, which is as good for the next
+   * @param before memory to reuse; null: none
+   * @param idString address of the {@code nrd_string} to write the name to
+   * @return the memory that was written, to be reused by the next call
    */
   static MemorySegment write(
       MemorySegment before, long idString, String id, Map<String, Object> values) {

@@ -9,8 +9,8 @@ import java.util.jar.JarEntry;
 import java.util.zip.CRC32;
 
 /**
- * Tells contents apart, and whole ones from damaged ones; it does not withstand those who mean
- * harm. A jar knows it of its entries, so that nothing has to be decompressed to learn it.
+ * Distinguishes contents, and detects damage but not forgery. A jar stores the checksums of its
+ * entries, so reading one needs no decompression.
  *
  * @param bytes the length
  * @param crc the CRC-32, as zip files have it

@@ -17,14 +17,14 @@ public final class LibraryFiles {
   static final String NATIVE_PROPERTY = "nereid.native.path";
   static final String ONNXRUNTIME_PROPERTY = "nereid.onnxruntime.path";
 
-  /** The advice for a user who has no library. */
+  /** The advice for a user of a platform without libraries. */
   private static final String ELSEWHERE =
       "run the program in a container for linux/amd64, or ask a server by nereid-client, which is"
           + " all Java; -D"
           + NATIVE_PROPERTY
           + "=<file> names a library of your own build";
 
-  /** The name by which plug-ins ask for it. */
+  /** The file name under which plug-ins look for the plug-in library. */
   private static final String PLUGIN_LIBRARY = "libtritonserver.so";
 
   private static final String CHILD_PROGRAM = "nereid-child";
@@ -46,8 +46,8 @@ public final class LibraryFiles {
   }
 
   /**
-   * The library that runs Triton's plug-ins: the one beside the core's where that was named, else
-   * the one in the jar.
+   * The library that runs Triton's plug-ins: beside the core's library if that was named, else in
+   * the jar.
    */
   public static Path pluginLibrary(Optional<Path> nativeOption) {
     Optional<Path> beside =
@@ -67,7 +67,7 @@ public final class LibraryFiles {
             .filter(Files::isRegularFile);
     return beside.orElseGet(() -> {
       Path unpacked = bundled(CHILD_PROGRAM);
-      // If the file system takes no such permission, starting it says so.
+      // If the file system refuses the permission, starting the program fails with a message.
       unpacked.toFile().setExecutable(true, true);
       return unpacked;
     });
@@ -119,10 +119,10 @@ public final class LibraryFiles {
   }
 
   /**
-   * A platform that there are libraries for.
+   * A platform for which there are libraries.
    *
-   * @param directory where Nereid's are in its jar
-   * @param onnxruntime where ONNX Runtime's is in its jar
+   * @param directory the directory of Nereid's libraries in its jar
+   * @param onnxruntime the path of ONNX Runtime's library in its jar
    */
   record Platform(String directory, String onnxruntime) {}
 
@@ -130,7 +130,7 @@ public final class LibraryFiles {
     return platform(System.getProperty("os.name"), System.getProperty("os.arch"));
   }
 
-  /** The platform that Java calls so. */
+  /** The platform with Java's names for system and architecture. */
   static Platform platform(String osName, String osArch) {
     if (osName.toLowerCase(Locale.ROOT).startsWith("linux")) {
       switch (osArch) {

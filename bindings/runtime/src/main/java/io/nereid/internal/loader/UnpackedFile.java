@@ -17,8 +17,8 @@ import java.util.Set;
 /**
  * A resource as a file that the system's loader can map. The file is kept per content in a
  * directory that only this user can write, {@code <cache>/nereid/<checksum>/<name>}, so processes
- * share it and versions do not meet. If no such directory can be had, the file goes to a temporary
- * one that is deleted when the process ends.
+ * share it and versions do not collide. If there can be no such directory, the file goes to a
+ * temporary one that is deleted when the process ends.
  */
 public final class UnpackedFile {
 

@@ -13,7 +13,7 @@ import java.util.function.Function;
 
 /**
  * The repository agents of one load of a model, in the order of its configuration. One thread at a
- * time tells them what becomes of the load; {@link #close} is the last that they hear.
+ * time tells them the steps of the load; {@link #close} is the last.
  */
 public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
 
@@ -22,12 +22,15 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
   private final List<Runnable> contents = new ArrayList<>();
   private boolean loaded;
 
-  /** A chain that nobody was told of yet. */
+  /** Makes a chain that has no agents yet. */
   public AgentChain(PluginRuntime plugins) {
     this.plugins = plugins;
   }
 
-  /** Tells them that the model is about to be loaded, each where the one before it says it is. */
+  /**
+   * Tells the agents that the model is about to be loaded; each gets the directory that the one
+   * before it returned.
+   */
   @Override
   public Path locate(
       String model, Function<Path, String> config, Path directory, List<ReadOptions.Agent> agents) {
@@ -41,7 +44,10 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
     return location;
   }
 
-  /** Has a store check and open a model, and returns where it is read; the copy stays with this. */
+  /**
+   * Lets a store check and open a model, and returns the directory to read; this chain owns the
+   * copy.
+   */
   public Path open(ModelStore store, Path place) {
     ModelStore.Content content = store.open(place);
     contents.add(content.release());
@@ -49,7 +55,7 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
   }
 
   /**
-   * The model was loaded, or could not be.
+   * Tells the agents that the model was loaded, or could not be.
    *
    * @param keepsFiles whether its backend may still read its files
    */
@@ -63,14 +69,14 @@ public final class AgentChain implements ReadOptions.Agents, AutoCloseable {
     }
   }
 
-  /** The load is about to go. */
+  /** Tells the agents that the load is about to be unloaded. */
   public void leaving() {
     if (loaded) {
       tell(Action.UNLOAD);
     }
   }
 
-  /** The load is gone, or was not wanted. */
+  /** Tells the agents that the load is gone, and closes them. */
   @Override
   public void close() {
     if (loaded) {

@@ -33,7 +33,7 @@ final class BackendFinder {
   /** The Python backend has its own advice, and is never in Java. */
   private static final String PYTHON = "python";
 
-  /** An announcement that cannot be read may come again and again. */
+  /** The limit stops the search when one unreadable announcement comes again and again. */
   private static final int MAX_UNUSABLE = 100;
 
   private BackendFinder() {}
@@ -41,11 +41,11 @@ final class BackendFinder {
   /**
    * The Java backend of a model; empty when the core has one of that name.
    *
-   * @param plugins tells what else was looked for
+   * @param plugins tells where plug-ins were looked for
    */
   static Optional<Backend> find(ModelSpec spec, PluginRuntime plugins) {
     return isIsolated(spec)
-        ? Optional.empty() // the core's backend is one that has it in another process
+        ? Optional.empty() // the core's own backend runs the Java backend in another process
         : found(spec, plugins).map(backend -> backend.forModel(spec));
   }
 
@@ -94,7 +94,7 @@ final class BackendFinder {
     return isIsolated(spec) ? Isolation.JAVA : spec.backendName();
   }
 
-  /** True if a model is to run in a process of its own, and its backend is in Java. */
+  /** True if a model with a backend in Java is to run in a process of its own. */
   static boolean isIsolated(ModelSpec spec) {
     if (!spec.parameters().containsKey(Isolation.PARAMETER) || !Isolation.isWanted(spec)) {
       return false;
@@ -159,7 +159,7 @@ final class BackendFinder {
     }
   }
 
-  /** True if a plug-in runs a model: what Nereid has itself wins, unless the plug-in is wanted. */
+  /** True if a plug-in runs a model: Nereid's own backend wins, unless the plug-in is asked for. */
   static boolean isPlugin(PluginRuntime plugins, PluginRuntime.Model model) {
     String name = model.backend();
     if (plugins.options().prefersPlugin(name)) {

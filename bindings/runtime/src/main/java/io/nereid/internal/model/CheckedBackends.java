@@ -12,12 +12,12 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * Says which plug-ins one model needs, and whether they are here, without loading anything: the
+ * Finds out which plug-ins one model needs and which of them are installed, loading nothing: the
  * configuration of a model can be read even if its plug-in is missing.
  */
 public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.Agents {
 
-  /** The core has these. */
+  /** The backends that the core has. */
   private static final Set<String> OWN = Set.of("onnxruntime", "identity");
 
   private final PluginRuntime plugins;
@@ -38,12 +38,12 @@ public final class CheckedBackends implements ReadOptions.Plugins, ReadOptions.A
     return BackendFinder.inspect(version);
   }
 
-  /** The plug-ins that it needs and that are here, in words. */
+  /** The plug-ins that the model needs and that are installed, in words. */
   public Set<String> found() {
     return found;
   }
 
-  /** The plug-ins that it needs and that are not here, in words. */
+  /** The plug-ins that the model needs and that are missing, in words. */
   public Set<String> missing() {
     return missing;
   }

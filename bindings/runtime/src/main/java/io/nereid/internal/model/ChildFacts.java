@@ -9,12 +9,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The facts that the child of an isolated model in Java tells of its backend, beside the model's
- * tensors.
+ * The facts that the child process of an isolated model in Java tells about its backend, beside the
+ * model's tensors.
  *
  * @param devices numbers of the GPUs that instances can run on
  * @param batchesInFlight the number of batches that an instance executes at once
- * @param maxBatchSize the largest batch that the model itself allows; 0: it does not say
+ * @param maxBatchSize the largest batch that the model itself allows; 0: no limit
  */
 record ChildFacts(List<Integer> devices, int batchesInFlight, long maxBatchSize) {
 
@@ -32,7 +32,7 @@ record ChildFacts(List<Integer> devices, int batchesInFlight, long maxBatchSize)
         .collect(Collectors.joining(" "));
   }
 
-  /** The facts that the child of a model has sent, which may be anything. */
+  /** The facts that the child of a model has sent, which are not trusted. */
   static ChildFacts of(ModelSpec spec, SourceHandle opened) {
     String text = opened.completed().orElse("");
     String[] numbers = text.split(" ", MOST + 1);
@@ -49,7 +49,7 @@ record ChildFacts(List<Integer> devices, int batchesInFlight, long maxBatchSize)
         return facts;
       }
     } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
-      // The message is the same.
+      // The message below is the same.
     }
     throw new NereidException(
         StatusCode.INTERNAL,

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 
 /**
  * The JVM that a child starts for models of backends in Java: this one's, with its classes and
- * properties, a small heap, and nothing that it leaves behind when it dies. Any thread may call.
+ * properties, a small heap, and no files that remain when it dies. Any thread may call.
  */
 final class ChildJvm {
 
@@ -37,7 +37,7 @@ final class ChildJvm {
 
   private ChildJvm() {}
 
-  /** Adds what the child starts it with, and the model. */
+  /** Adds the parameters for starting the JVM, and the model. */
   static void addParameters(ModelSpec spec, Optional<Path> core, Map<String, String> parameters) {
     checkClassPath(spec);
     Path library = Path.of(System.getProperty("java.home"), "lib", "server", "libjvm.so");
@@ -50,7 +50,7 @@ final class ChildJvm {
     parameters.put(SpecText.PARAMETER, SpecText.write(spec));
   }
 
-  /** Only what the JVM's own loader finds can be found by another JVM. */
+  /** Throws unless the JVM's own loader finds the backend: another JVM has no other. */
   private static void checkClassPath(ModelSpec spec) {
     if (ChildJvm.class.getClassLoader() != ClassLoader.getSystemClassLoader()) {
       throw Isolation.impossible(
@@ -88,7 +88,7 @@ final class ChildJvm {
     return options;
   }
 
-  /** The child has the modules of this JVM, and those call native code that do here. */
+  /** Gives the child this JVM's modules, with native access for the same ones. */
   private static void addModules(List<String> options) {
     Module own = ChildJvm.class.getModule();
     String natives = "ALL-UNNAMED";

@@ -20,9 +20,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * An isolated model of a backend in Java, on the child's side: what {@link ModelLoader} does with
- * the backend where the model is not isolated. The program {@code nereid-child} calls {@link
- * #start} first. One thread opens, configures and closes a model, the instances' own ones the rest.
+ * An isolated model of a backend in Java, in the child process: does what {@link ModelLoader} does
+ * for models that are not isolated. The program {@code nereid-child} calls {@link #start} first.
+ * One thread opens, configures and closes a model; the instances' threads call the rest.
  */
 final class ChildModel implements ChildUpcalls.Model {
 
@@ -30,14 +30,14 @@ final class ChildModel implements ChildUpcalls.Model {
   private final Backend backend;
   private final Optional<ModelSignature> signature;
   private final Arena memory = Arena.ofShared();
-  private boolean ended; // the load, for the backend
-  private int unopened; // instances that the load has still to open
-  private long number; // of the backend's load, once it is configured
+  private boolean ended; // the backend was told that the load ended
+  private int unopened; // instances that are still to be opened
+  private long number; // the number of the backend's load, once configured
 
   private ChildModel(ModelSpec opening, Backend backend) throws Exception {
     this.opening = opening;
     this.backend = backend;
-    // A configuration that says all of them is not compared with the model's own here.
+    // A configuration with all tensors is not compared with the model's own here.
     ended = !(opening.inputs().isEmpty() && opening.outputs().isEmpty());
     signature = ended ? Optional.empty() : backend.describe(opening);
   }
@@ -99,7 +99,7 @@ final class ChildModel implements ChildUpcalls.Model {
     return new Instance(instance);
   }
 
-  /** An instance whose failure may be the end of the process. */
+  /** An instance whose failure may end the process. */
   private final class Instance implements BackendUpcalls.Instance {
     private final BackendUpcalls.Instance opened;
 

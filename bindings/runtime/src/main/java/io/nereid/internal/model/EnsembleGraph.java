@@ -17,18 +17,17 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * An ensemble's graph with its models, as the core executes it: in an order that works, and with
- * numbers in place of names. This is the one place where graphs are checked: that no ensemble needs
- * itself, and that what steps make fits what others take. The core checks on top that nothing takes
- * together what does not come equally often, because of decoupled steps.
+ * Checks an ensemble's graph and prepares it for the core: steps in an executable order, numbers in
+ * place of names. No ensemble may contain itself, and the tensors that steps make must fit the
+ * steps that take them. The core also checks, for decoupled steps, that the inputs of a step come
+ * equally often.
  */
 public final class EnsembleGraph {
 
   private record Step(LoadedModel model, List<Link> inputs, List<Link> outputs) {}
 
   /**
-   * The tensor as one side of a link declares it; for an ensemble's own tensor, as the steps see
-   * it.
+   * A tensor as one end of a link declares it; for an ensemble's own tensor, as the steps see it.
    */
   private record Kind(DataType dataType, List<Long> dims, boolean batched) {
 
@@ -42,8 +41,8 @@ public final class EnsembleGraph {
     }
 
     /**
-     * True if one can be the other. If one side batches and the other does not, they agree without
-     * the batch dimension or with it.
+     * True if the two tensors fit. If one side batches and the other does not, they may fit with or
+     * without the batch dimension.
      */
     boolean agrees(Kind other) {
       return dataType == other.dataType
@@ -76,10 +75,10 @@ public final class EnsembleGraph {
     }
   }
 
-  /** A tensor of the graph, as the one says who makes it. */
+  /** A tensor of the graph, as its maker declares it. */
   private record Value(int number, Kind kind, String maker) {}
 
-  /** Steps that a request can run, with those of ensembles among them. */
+  /** The most steps of a request, including those of ensembles among the steps. */
   static final int MAX_STEPS = 1024;
 
   private final ModelSpec spec;
@@ -93,7 +92,7 @@ public final class EnsembleGraph {
   /**
    * The plan of an ensemble.
    *
-   * @param models of its steps, in their order
+   * @param models the models of its steps, in order
    * @throws NereidException with the tensor's name, when the graph cannot work
    */
   static EnsembleGraph of(ModelSpec spec, List<LoadedModel> models) {
@@ -114,13 +113,12 @@ public final class EnsembleGraph {
     return plan;
   }
 
-  // ---- No ensemble needs itself
-  // ------------------------------------------------------------------
+  // ---- No ensemble needs itself ---------------------------------------------------------------
 
   /**
    * Throws when an ensemble would be a step of itself, at whatever depth.
    *
-   * @param current what takes requests for a step now; null: nothing does
+   * @param current finds the load that takes requests for a step now; null: none does
    */
   static void checkAcyclic(
       ModelId ensemble, List<Ensemble.Step> steps, Function<Ensemble.Step, LoadedModel> current) {
@@ -140,7 +138,7 @@ public final class EnsembleGraph {
   }
 
   /**
-   * True if a model that is not loaded yet needs itself.
+   * True if a model that is not loaded yet contains itself.
    *
    * @param steps the models that each one needs, by their keys; none for one that is not known
    */
@@ -154,8 +152,7 @@ public final class EnsembleGraph {
     return next.contains(to) || next.stream().anyMatch(step -> reaches(step, to, steps, seen));
   }
 
-  // ---- What steps make fits what others take
-  // -----------------------------------------------------
+  // ---- Outputs of steps fit inputs of others --------------------------------------------------
 
   private void checkCount(List<LoadedModel> models) {
     long count = models.stream().mapToLong(EnsembleGraph::count).sum();
@@ -166,14 +163,14 @@ public final class EnsembleGraph {
     }
   }
 
-  /** Bounded, because each ensemble that is loaded is. */
+  /** The recursion is bounded, because every loaded ensemble is acyclic. */
   private static long count(LoadedModel model) {
     return 1 + model.steps().stream().mapToLong(EnsembleGraph::count).sum();
   }
 
   /**
-   * An ensemble whose outputs have the labels of the steps' outputs that they are, where they have
-   * none of their own.
+   * Gives an ensemble's outputs without labels the labels of the steps' outputs that they come
+   * from.
    */
   static ModelSpec labelled(ModelSpec spec, List<LoadedModel> models) {
     List<TensorSpec> outputs = new ArrayList<>();
@@ -255,7 +252,7 @@ public final class EnsembleGraph {
     return new Step(model, inputs, outputs);
   }
 
-  /** A tensor that is needed, which must be there and of the right kind. */
+  /** Returns a tensor that a step or output needs; throws if it is missing or of the wrong kind. */
   private Value use(String tensor, Kind wanted, String user) {
     Value value = values.get(tensor);
     if (value == null) {
@@ -277,7 +274,7 @@ public final class EnsembleGraph {
     }
   }
 
-  /** Puts each step behind those that make what it needs. */
+  /** Puts each step behind the steps that make its inputs. */
   private void sort() {
     List<Step> left = new ArrayList<>(steps);
     boolean[] made = new boolean[values.size()];
@@ -319,7 +316,7 @@ public final class EnsembleGraph {
     return Signature.invalid("ensemble '" + spec.name() + "': " + text);
   }
 
-  /** Fills in what the core wants to know. */
+  /** Writes the graph into the options for the core. */
   void write(ModelOptionsRecord options) {
     options.graph(
         steps.stream()

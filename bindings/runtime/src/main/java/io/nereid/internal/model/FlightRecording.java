@@ -9,8 +9,8 @@ import io.nereid.types.NereidException;
 import java.util.function.Supplier;
 
 /**
- * Tells Java's Flight Recorder the figures of a runtime, from when it is made until it is closed.
- * The recorder's own thread calls it.
+ * Reports a runtime's figures to Java's Flight Recorder, from construction to closing. The
+ * recorder's own thread calls it.
  */
 public final class FlightRecording implements AutoCloseable {
 
@@ -20,7 +20,8 @@ public final class FlightRecording implements AutoCloseable {
       new FlightRecorderWatch.Figures(this::models, this::pool);
 
   /**
-   * Makes a recording that the recorder knows; {@code pool} may throw when the runtime is closed.
+   * Makes a recording and registers it with the recorder; {@code pool} may throw when the runtime
+   * is closed.
    */
   public FlightRecording(ModelTable models, Supplier<PoolStatistics> pool) {
     this.models = models;

@@ -18,9 +18,9 @@ final class InstanceOptions {
   private InstanceOptions() {}
 
   /**
-   * One for each placement; none when nothing is special about any.
+   * Returns one record for each placement; none if all have the defaults.
    *
-   * @param priority in place of that of their groups; 0: they keep it
+   * @param priority replaces the groups' priorities; 0: they keep them
    */
   static List<InstanceRecord> of(
       List<InstancePlacement> placements, NativeRuntime.Settings settings, int priority) {
@@ -53,7 +53,7 @@ final class InstanceOptions {
     return new ResourceCount(resource.name(), resource.count(), device);
   }
 
-  /** The name of its policy, Triton's names where it gives none. */
+  /** The name of an instance's host policy; Triton's default name if the group gives none. */
   static String policy(InstancePlacement placement) {
     InstanceGroup group = placement.group();
     if (!group.hostPolicy().isEmpty()) {

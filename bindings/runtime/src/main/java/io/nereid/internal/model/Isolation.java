@@ -12,12 +12,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Models whose backend runs in a process of its own, where it may die. The core does the work; this
- * says which models are meant, and names the program. Any thread may call.
+ * Decides which models run their backend in a process of its own, which may die alone, and names
+ * the program. The core does the work. Any thread may call.
  */
 final class Isolation {
 
-  /** The parameter that says it; models without it are not isolated. */
+  /** The parameter that isolates a model. */
   static final String PARAMETER = "isolation";
 
   private static final String PROCESS = "process";
@@ -29,12 +29,15 @@ final class Isolation {
   /** The core's name for all plug-ins. */
   static final String PLUGIN = "triton";
 
-  /** The parameter that says which processors the process may run on. */
+  /** The parameter with the processors that the process may run on. */
   static final String CPUS = "isolation_cpus";
 
   private Isolation() {}
 
-  /** True if the model is to run in a process of its own; throws when nobody knows the place. */
+  /**
+   * True if the model is to run in a process of its own; throws if the parameter has an unknown
+   * value.
+   */
   static boolean isWanted(ModelSpec spec) {
     String place = spec.parameters().getOrDefault(PARAMETER, "none");
     if (!place.equals("none") && !place.equals(PROCESS) && !isGroup(place)) {
@@ -50,7 +53,7 @@ final class Isolation {
     return place.startsWith(IN_GROUP) && place.length() > IN_GROUP.length();
   }
 
-  /** Throws when a model is to be isolated that cannot be. */
+  /** Throws if a model that cannot be isolated is to be. */
   static void refuse(ModelSpec spec, String reason) {
     if (isWanted(spec)) {
       throw impossible(spec, reason);
@@ -84,7 +87,7 @@ final class Isolation {
     return parameters;
   }
 
-  /** Adds what the process of a model is started with, for this backend of the core. */
+  /** Adds the parameters for starting the process of a model of this core backend. */
   static void addParameters(
       NativeRuntime runtime, ModelSpec spec, String backend, Map<String, String> parameters) {
     Path program = LibraryFiles.childProgram(runtime.settings().nativePath());

@@ -8,7 +8,9 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Locale;
 
-/** Writes what becomes of models to the log {@code io.nereid.load}, which can be turned off. */
+/**
+ * Writes the events of models' lives to the log {@code io.nereid.load}, which can be turned off.
+ */
 public final class LoadLog implements LifecycleListener {
 
   private static final Logger LOGGER = System.getLogger("io.nereid.load");

@@ -8,19 +8,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The terms of a load, beside its draft; above all whether it is that of a shadow: a version that
- * gets copies of the requests to another one, and executes in time that nobody else wants. Any
+ * The conditions of a load besides its draft; above all whether the load is a shadow: a version
+ * that gets copies of the requests to another one, and executes in time that nobody else wants. Any
  * thread may call.
  *
- * @param learned what an earlier load learned of the cost of executions
- * @param promoted whether a version that was to be a shadow is none
+ * @param learned the costs of executions that an earlier load measured
+ * @param promoted whether a shadow was promoted, and so is no shadow any more
  */
 record LoadTerms(List<ObjectiveStatistics.Cost> learned, boolean promoted) {
 
   /** The parameter of a shadow's specification; its value is the version that it follows. */
   private static final String PARAMETER = "shadow_of";
 
-  /** The version whose requests the load gets copies of; 0: it is that of no shadow. */
+  /** The version whose requests the load gets copies of; 0: it is no shadow. */
   long primary(ModelSpec spec) {
     String version = spec.parameters().get(PARAMETER);
     if (version == null || promoted) {
@@ -34,7 +34,7 @@ record LoadTerms(List<ObjectiveStatistics.Cost> learned, boolean promoted) {
     return Long.parseLong(version);
   }
 
-  /** Throws when the load would be that of a shadow, and the model cannot be one. */
+  /** Throws if the load would be a shadow but the model cannot be one. */
   void check(ModelSpec spec) {
     String obstacle = primary(spec) == 0 ? "" : obstacle(spec);
     if (!obstacle.isEmpty()) {
@@ -60,9 +60,8 @@ record LoadTerms(List<ObjectiveStatistics.Cost> learned, boolean promoted) {
   }
 
   /**
-   * The priority of its instances; 0: as their groups have it. The threads of a backend in Java
-   * stay as they are: one that gets no processor in the midst of Java code holds up garbage
-   * collection.
+   * The priority of the instances; 0: that of their groups. Threads of Java backends keep their
+   * priority: one that gets no processor in the midst of Java code holds up garbage collection.
    */
   int priority(ModelSpec spec, boolean javaBackend) {
     if (primary(spec) == 0) {
@@ -71,7 +70,10 @@ record LoadTerms(List<ObjectiveStatistics.Cost> learned, boolean promoted) {
     return javaBackend ? InstanceRecord.LAST : InstanceRecord.IDLE;
   }
 
-  /** Has ONNX Runtime use the thread of a shadow's instance alone: others would not give way. */
+  /**
+   * Makes ONNX Runtime use only the thread of a shadow's instance: its other threads would not give
+   * way.
+   */
   void addParameters(ModelSpec spec, Map<String, String> parameters) {
     if (primary(spec) != 0) {
       parameters.put("intra_op_thread_count", "1");

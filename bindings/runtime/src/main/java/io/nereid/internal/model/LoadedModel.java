@@ -29,8 +29,8 @@ import java.util.function.Predicate;
 
 /**
  * One load of one version of a model: an {@code nrd_model} with the records of its requests. Its
- * owner and the ensembles that use it call it, and it calls neither: a caller that lets it go gets
- * the loads that went with it. Requests come from any thread.
+ * owner and the ensembles that use it call it, and it calls neither: a caller that ends its use
+ * gets back the loads that ended with it. Requests come from any thread.
  */
 public final class LoadedModel {
 
@@ -40,13 +40,13 @@ public final class LoadedModel {
   private final ModelConfiguration configuration;
   private final SlotPool slots;
   private final Backing backing;
-  private final List<LoadedModel> steps; // of an ensemble, which uses them; else none
+  private final List<LoadedModel> steps; // the loads that an ensemble uses; else none
 
   /**
-   * Everything that was made for the backend and goes with the load.
+   * Everything that was made for the backend and is released with the load.
    *
-   * @param javaBackend the number of a backend in Java; 0: it is none
-   * @param batcher the number of a batcher; 0: there is none
+   * @param javaBackend the number of a backend in Java; 0: none
+   * @param batcher the number of a batcher; 0: none
    * @param plugin the load as a plug-in knows it; empty: the backend is no plug-in
    */
   record Backing(long javaBackend, long batcher, Optional<PluginRuntime.Load> plugin) {
@@ -66,8 +66,8 @@ public final class LoadedModel {
   private ModelHandle handle; // null: it was released
   private ModelStatistics lastStatistics;
 
-  // Ensembles that this is a step of keep it loaded, as do requests of plug-ins, and who waits for
-  // its sequences. When the last one of a retired load has left, nobody comes.
+  // The uses that keep this loaded: ensembles with this as a step, requests of plug-ins, and
+  // waiting for its sequences. A retired load without uses gets no new ones.
   @GuardedBy("this")
   private int users;
 
@@ -78,17 +78,17 @@ public final class LoadedModel {
   private long deadlineNs;
   private boolean patient;
 
-  /** Steps that the load uses as well by which this was replaced, and their sequences with them. */
+  /** The steps, with their sequences, that the replacing load uses too. */
   private volatile List<LoadedModel> keptSteps = List.of();
 
-  private LoadTimes times; // set when it is loaded, before anybody finds it
+  private LoadTimes times; // set when it is loaded, before it is published
 
   /**
    * Takes over a model that the core has loaded.
    *
    * @param configuration the configuration that the load is served with
    * @param tensorDevice the GPU on which inputs and outputs may lie; -1: they may lie on none
-   * @param steps the loads that an ensemble uses; once it is loaded, their uses go with it
+   * @param steps the loads that an ensemble uses; once it is loaded, it owns these uses
    */
   LoadedModel(
       NativeRuntime runtime,
@@ -128,7 +128,7 @@ public final class LoadedModel {
     this.times = times;
   }
 
-  /** The steps of its graph; none when it is no ensemble. */
+  /** The steps of its graph; none if the model is no ensemble. */
   List<Ensemble.Step> ensembleSteps() {
     return spec().ensemble().map(Ensemble::steps).orElse(List.of());
   }
@@ -138,12 +138,12 @@ public final class LoadedModel {
     return steps;
   }
 
-  /** True if its backend, or that of a step, is told of ids and parameters of requests. */
+  /** True if its backend, or a step's, takes ids and parameters of requests. */
   boolean takesValues() {
     return slots.signature().takesValues();
   }
 
-  /** Throws when its backend says that an instance is not ready, or its processes have died. */
+  /** Throws if its backend reports an instance that is not ready, or its processes have died. */
   public void checkReady() {
     backing.plugin().ifPresent(PluginRuntime.Load::checkReady);
     Optional<String> reason = isolationFailure();
@@ -152,30 +152,30 @@ public final class LoadedModel {
     }
   }
 
-  /** The reason why no process takes the place of those that died; empty: one does. */
+  /** The reason why dead processes are not replaced; empty: they are, or none died. */
   Optional<String> isolationFailure() {
     return isolation().filter(IsolationStatistics::failed).map(IsolationStatistics::lastEnd);
   }
 
   // ---- Sequences -------------------------------------------------------------------------------
 
-  /** True if its requests may belong to sequences: its own, or those of an ensemble's steps. */
+  /** True if requests may belong to sequences, of the model or of an ensemble's steps. */
   public boolean hasSequences() {
     return spec().sequenceBatching().isPresent()
         || steps.stream().anyMatch(LoadedModel::hasSequences);
   }
 
-  /** Another load takes its requests, and its steps' sequences where it uses those as well. */
+  /** Notes the load that takes its requests now, and the sequences of those steps that both use. */
   void replacedBy(LoadedModel next) {
     keptSteps = next.steps;
   }
 
-  /** True if this sequence is here, and with no load by which this was replaced. */
+  /** True if this load has the sequence, and the load that replaced it has not. */
   boolean knows(SequenceId id) {
     return inSequences(handle -> handle.hasSequence(id), step -> step.knows(id));
   }
 
-  /** From here on no sequence starts; those that have started go on. */
+  /** Lets no new sequence start; those that have started go on. */
   void finishSequences() {
     inSequences(
         own -> {
@@ -188,7 +188,7 @@ public final class LoadedModel {
         });
   }
 
-  /** True if there are sequences here that no load has by which this was replaced. */
+  /** True if this load has sequences that the load that replaced it has not. */
   boolean hasOpenSequences() {
     return inSequences(LoadedModel::hasOpen, LoadedModel::hasOpenSequences);
   }
@@ -214,12 +214,12 @@ public final class LoadedModel {
 
   // ---- The end ---------------------------------------------------------------------------------
 
-  /** The core's handle; only for who has a use, which keeps it. */
+  /** The core's handle; only for callers with a use, which keeps it open. */
   public ModelHandle handle() {
     return handle;
   }
 
-  /** Statistics so far; after the release those of its whole life. */
+  /** The statistics so far; after the release, those of the load's whole life. */
   public ModelStatistics statistics() {
     lock.readLock().lock();
     try {
@@ -231,12 +231,12 @@ public final class LoadedModel {
     }
   }
 
-  /** True if it runs in a process of its own. */
+  /** True if the load runs in a process of its own. */
   public boolean isIsolated() {
     return spec().parameters().containsKey(Isolation.PARAMETER) && Isolation.isWanted(spec());
   }
 
-  /** The process that it runs in; empty: it runs in this one, or in none any more. */
+  /** The process that the load runs in; empty: this process, or none any more. */
   public Optional<IsolationStatistics> isolation() {
     if (!isIsolated()) {
       return Optional.empty();
@@ -269,7 +269,7 @@ public final class LoadedModel {
     }
   }
 
-  /** Keeps it loaded until {@link #removeUser}; false when it is on its way out already. */
+  /** Keeps the load until {@link #removeUser}; false if it has been retired already. */
   synchronized boolean addUser() {
     if (retired) {
       return false;
@@ -279,8 +279,8 @@ public final class LoadedModel {
   }
 
   /**
-   * Does the same as {@link #addUser} for a request of a sequence that this load has: also while
-   * the load is on its way out and waits for its sequences.
+   * Does the same as {@link #addUser} for a request of a sequence that this load has: even while a
+   * retired load waits for its sequences.
    */
   synchronized boolean addSequenceUser() {
     if (retired && (users == 0 || System.nanoTime() - deadlineNs >= 0)) {
@@ -303,8 +303,8 @@ public final class LoadedModel {
   }
 
   /**
-   * Ends what {@link #addUser} began. The last user of a load that was retired finishes it, after
-   * its sequences have ended.
+   * Ends what {@link #addUser} began. The last user of a retired load finishes it, after its
+   * sequences have ended.
    *
    * @return the loads that are gone now
    */
@@ -312,7 +312,7 @@ public final class LoadedModel {
     if (tryRemoveUser()) {
       return List.of();
     }
-    awaitSequences(); // as a user still, so that their requests may use it meanwhile
+    awaitSequences(); // still as a user, so that requests of the sequences can use the load
     synchronized (this) {
       users--;
       if (users > 0) {
@@ -323,13 +323,12 @@ public final class LoadedModel {
   }
 
   /**
-   * Nobody finds it any more but requests of sequences that it has: finishes it, now or, when
-   * ensembles still use it, with the last of them. Called once.
+   * Finishes the load, which only requests of its own sequences find from now on: at once, or when
+   * the last ensemble stops using it. Called once.
    *
    * @param deadlineNs when requests that still wait are refused
-   * @param patient whether requests that were made but not submitted are waited for as well
-   * @return the loads that are gone now: this and the steps that it was the last user of, or none
-   *     yet
+   * @param patient whether to wait for requests that were made but not submitted, too
+   * @return the loads that are gone now: this load and the steps that only it used, or none yet
    */
   List<LoadedModel> retire(long deadlineNs, boolean patient) {
     synchronized (this) {
@@ -341,7 +340,7 @@ public final class LoadedModel {
     return removeUser();
   }
 
-  /** Waits for the requests of its sequences, until these have ended or the deadline is over. */
+  /** Waits until the load's sequences have ended or the deadline is over. */
   private void awaitSequences() {
     boolean sequences = patient && hasSequences();
     while (sequences
@@ -372,7 +371,7 @@ public final class LoadedModel {
     }
     List<LoadedModel> gone = new ArrayList<>();
     gone.add(this);
-    if (times != null) { // else loading it failed, and whoever wanted it gives the steps back
+    if (times != null) { // else loading failed, and the caller of the load gives the steps back
       steps.forEach(step -> gone.addAll(step.removeUser()));
     }
     return gone;

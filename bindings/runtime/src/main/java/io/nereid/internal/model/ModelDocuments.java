@@ -19,7 +19,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Writes what a model tells of itself, in JSON, as servers and plug-ins get it. */
+/** Writes a model's metadata, configuration and statistics as JSON, for servers and plug-ins. */
 public final class ModelDocuments {
 
   private ModelDocuments() {}

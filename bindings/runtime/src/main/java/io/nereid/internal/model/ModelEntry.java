@@ -20,8 +20,8 @@ import java.util.function.Function;
 
 /**
  * One version of a model: the load that takes its requests now, and the result of the last attempt
- * to load it. The object stays the same while loads come and go. {@link ModelLifecycle} tells it of
- * events, with the lock held; any thread may ask it without the lock.
+ * to load it. The object stays the same while loads come and go. {@link ModelLifecycle} changes it,
+ * holding the lock; any thread may read it without.
  */
 public final class ModelEntry {
 
@@ -38,11 +38,11 @@ public final class ModelEntry {
 
   private volatile LoadedModel latest; // the last load that worked; null: none did
   private volatile RuntimeException failure; // of the last load
-  private volatile ModelDraft attempted; // what was loaded last, whether it worked or not
-  private volatile ModelDraft served; // what the last load that worked was made of
-  private volatile long shadowOf; // what takes its requests now is the shadow of; 0: of none
+  private volatile ModelDraft attempted; // the draft of the last load, whether that worked or not
+  private volatile ModelDraft served; // the draft of the last load that worked
+  private volatile long shadowOf; // the version that the current load is a shadow of; 0: none
   private volatile boolean passedOver; // a lower version was promoted
-  private volatile boolean promoted; // its next load is no shadow's, whatever its draft says
+  private volatile boolean promoted; // the next load is no shadow, whatever its draft says
   private volatile Object face;
 
   ModelEntry(ModelId id, long version) {
@@ -70,7 +70,7 @@ public final class ModelEntry {
     return state.get();
   }
 
-  /** True if something takes its requests, and all instances of that say that they can. */
+  /** True if a load takes its requests, and all instances report that they can answer. */
   public boolean isReady() {
     LoadedModel now = current;
     if (now == null) {
@@ -89,7 +89,7 @@ public final class ModelEntry {
     return current;
   }
 
-  /** A slot for a new request; throws while nothing takes it. */
+  /** A slot for a new request; throws while no load takes requests. */
   public Slot newSlot() {
     while (true) {
       LoadedModel now = current;
@@ -100,14 +100,14 @@ public final class ModelEntry {
       if (slot != null) {
         return slot;
       }
-      // It was replaced or unloaded since current was read, which has another value now.
+      // The load was replaced or unloaded since current was read; current has changed.
     }
   }
 
   /**
    * Returns the slots for a request of a sequence: those of the load that has its sequence, also
-   * when that load was replaced. A sequence that starts, anew as well, goes to the load that takes
-   * requests now.
+   * when that load was replaced. A sequence that starts, or starts anew, goes to the load that
+   * takes requests now.
    */
   private SlotPool route(SequenceId id, boolean starts) {
     LoadedModel now = current;
@@ -122,9 +122,9 @@ public final class ModelEntry {
   }
 
   /**
-   * Returns the load that takes a request, with a use that the caller gives back; null: none does.
+   * Returns the load that takes a request, with a use that the caller must end; null: none does.
    *
-   * @param sequence the request's
+   * @param sequence the request's sequence
    */
   public LoadedModel use(SequenceId sequence, boolean starts) {
     while (true) {
@@ -149,14 +149,14 @@ public final class ModelEntry {
   }
 
   /**
-   * The version whose requests it gets copies of ({@link #takesAny} is false then); 0: it is no
-   * shadow.
+   * The version whose requests are copied to this one ({@link #takesAny} is then false); 0: this is
+   * no shadow.
    */
   public long shadowOf() {
     return shadowOf;
   }
 
-  /** True if requests that name no version may go to it. */
+  /** True if requests that name no version may go to this one. */
   boolean takesAny() {
     return shadowOf == 0 && !passedOver;
   }
@@ -172,8 +172,8 @@ public final class ModelEntry {
   }
 
   /**
-   * The configuration that it was loaded with last. If the model was never loaded, the
-   * configuration has everything that is known without the model's own file or backend.
+   * The configuration of the last load. If the model was never loaded, the configuration has
+   * everything that is known without the model's own file or backend.
    */
   public Optional<ModelConfiguration> configuration() {
     LoadedModel loaded = latest;
@@ -183,22 +183,19 @@ public final class ModelEntry {
         : Optional.ofNullable(tried).flatMap(ModelDraft::configuration);
   }
 
-  /**
-   * The sentences that the backend says about the files that were loaded last; none if it cannot
-   * read them.
-   */
+  /** The backend's sentences about the files of the last load; none if it cannot read them. */
   public List<String> notes() {
     ModelDraft tried = attempted;
     try {
       return tried == null ? List.of() : BackendFinder.inspect(tried);
     } catch (NereidException e) {
-      return List.of(); // the load's own failure says it
+      return List.of(); // the load's own failure has the reason
     }
   }
 
   /**
-   * The steps of the graph that an ensemble is served with or, while it is not available, would be
-   * served with; none for other models, and for what was unloaded.
+   * The steps of an ensemble that is served or, while it is unavailable, would be served; none for
+   * other models and after unloading.
    */
   public List<Ensemble.Step> steps() {
     LoadedModel loaded = current;
@@ -225,7 +222,7 @@ public final class ModelEntry {
     return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
-  /** The exception for a request that comes while no load takes it. */
+  /** The exception for a request that comes while no load takes requests. */
   public NereidException notReady() {
     return new NereidException(
         StatusCode.UNAVAILABLE,
@@ -234,7 +231,7 @@ public final class ModelEntry {
         isUnavailable() ? failure : null);
   }
 
-  /** True if it takes no requests for a reason that {@link #failure} tells. */
+  /** True if the version takes no requests, and {@link #failure} has the reason. */
   boolean isUnavailable() {
     ModelState now = state.get();
     return now == ModelState.FAILED || now == ModelState.INCOMPLETE;
@@ -253,19 +250,18 @@ public final class ModelEntry {
     return face;
   }
 
-  /** True if some load of it has sequences that have not ended. */
+  /** True if some load of this version has sequences that have not ended. */
   boolean hasOpenSequences() {
     LoadedModel now = current;
     return (now != null && now.hasOpenSequences())
         || replaced.stream().anyMatch(LoadedModel::hasOpenSequences);
   }
 
-  // ---- What it is told, with the lock held
-  // ---------------------------------------------------------
+  // ---- Changes, with the lock held ------------------------------------------------------------
 
   /**
-   * The model is about to be loaded. Returns the load that takes requests meanwhile; null: none
-   * does.
+   * Notes that the model is about to be loaded. Returns the load that takes requests meanwhile;
+   * null: none does.
    */
   @GuardedBy("lock")
   LoadedModel begin(ModelDraft draft) {
@@ -276,7 +272,7 @@ public final class ModelEntry {
     return current;
   }
 
-  /** Requests go to this load from here on. */
+  /** Sends requests to this load from now on. */
   @GuardedBy("lock")
   void publish(ModelDraft draft, LoadedModel loaded) {
     if (current != null && current.hasSequences()) {
@@ -294,7 +290,7 @@ public final class ModelEntry {
     state.set(ModelState.READY);
   }
 
-  /** The model could not be loaded; the load that took requests before goes on. */
+  /** Notes that the model could not be loaded; an earlier load goes on. */
   @GuardedBy("lock")
   void fail(RuntimeException cause) {
     failure = cause;
@@ -312,14 +308,12 @@ public final class ModelEntry {
     }
   }
 
-  /** A load that was replaced is gone, and its sequences with it. Called without the lock. */
+  /** Forgets a replaced load that is gone, with its sequences. Called without the lock. */
   void gone(LoadedModel old) {
     replaced.remove(old);
   }
 
-  /**
-   * The model takes no more requests, and goes into this state. Returns the load that took them.
-   */
+  /** Takes no more requests and enters the state. Returns the load that took them. */
   @GuardedBy("lock")
   LoadedModel leave(ModelState now, RuntimeException why) {
     LoadedModel left = current;
@@ -332,7 +326,7 @@ public final class ModelEntry {
   }
 
   /**
-   * From its next load on it is no shadow, unless that fails. Returns what it is loaded from now.
+   * Makes the version no shadow from its next load on, if that works. Returns the draft for it.
    * Called without the lock.
    */
   ModelDraft promote() {
@@ -340,12 +334,12 @@ public final class ModelEntry {
     return served;
   }
 
-  /** Requests that name no version pass it over, or do so no more. Called without the lock. */
+  /** Sets whether requests that name no version pass this one over. Called without the lock. */
   void passOver(boolean now) {
     passedOver = now;
   }
 
-  /** The model was not loaded, and nobody waits for it any more. */
+  /** Notes that the model was not loaded and is not waited for any more. */
   @GuardedBy("lock")
   void forget() {
     failure = null;
@@ -362,8 +356,8 @@ public final class ModelEntry {
   }
 
   /**
-   * The load that left is gone. Called without the lock: a thread that ends a load may hold the
-   * locks of other models.
+   * Notes that the load that left is gone. Called without the lock: a thread that ends a load may
+   * hold the locks of other models.
    */
   void finished() {
     state.compareAndSet(ModelState.DRAINING, ModelState.UNLOADED);

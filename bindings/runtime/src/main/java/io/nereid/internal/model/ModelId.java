@@ -5,7 +5,7 @@ package io.nereid.internal.model;
  *
  * @param key unique to the model: the name or, if repositories are name spaces, the directory
  * @param name the name that clients call it by
- * @param namespace the repository that it is in, if repositories are name spaces; else empty
+ * @param namespace the model's repository, if repositories are name spaces; else empty
  */
 public record ModelId(String key, String name, String namespace) {
 

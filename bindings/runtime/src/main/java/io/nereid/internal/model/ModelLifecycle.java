@@ -24,10 +24,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * Runs the lives of models: loads and publishes them, lets them leave, and keeps ensembles in step
- * with the models that they use. An ensemble is loaded for particular loads of its models; when one
- * of these is replaced or leaves, the ensemble is loaded anew, and the loads that it used go when
- * its last request is answered.
+ * Loads, publishes, replaces and unloads models, and keeps ensembles in step with the models that
+ * they use. An ensemble is loaded for particular loads of its models; when one of these is replaced
+ * or leaves, the ensemble is loaded anew, and the loads that it used go when its last request is
+ * answered.
  *
  * <p>All changes of a {@link ModelEntry} are made here, and all listeners are told here. Any thread
  * may call; loading and unloading take as long as the model does.
@@ -51,7 +51,7 @@ public final class ModelLifecycle {
   private final ReentrantLock ensembles = new ReentrantLock();
 
   /**
-   * The loads that take no new requests, with the event for the listeners when the last request is
+   * The loads that take no new requests, each with the event to fire when its last request is
    * answered.
    */
   private final Map<LoadedModel, Farewell> leaving = new ConcurrentHashMap<>();
@@ -79,7 +79,7 @@ public final class ModelLifecycle {
     for (LifecycleListener listener : listeners) {
       try {
         listener.onEvent(event);
-      } catch (RuntimeException | Error e) { // whatever it is, it is not the model's
+      } catch (RuntimeException | Error e) { // the failure is the listener's, not the model's
         LOGGER.log(Level.WARNING, "a listener failed on " + event, e);
       }
     }
@@ -94,7 +94,7 @@ public final class ModelLifecycle {
     }
   }
 
-  /** From now on models only leave; false when that was so already. */
+  /** Lets models only leave from now on; false if that was so already. */
   public boolean close() {
     if (open.getReadHoldCount() > 0) {
       throw new IllegalStateException("a listener cannot close what it hears of");
@@ -129,7 +129,7 @@ public final class ModelLifecycle {
 
   // ---- Loading ---------------------------------------------------------------------------------
 
-  /** Loads it, or replaces what is loaded; the old one has finished when this returns. */
+  /** Loads a version, or replaces its load, which has finished when this returns. */
   public void load(ModelEntry entry, ModelDraft draft) {
     open.readLock().lock();
     try {
@@ -142,7 +142,8 @@ public final class ModelLifecycle {
         entry.lock.unlock();
       }
       settle(entry, old, Checks.deadlineNs(drainTimeout), true);
-      if (draft.ensemble().isPresent()) { // whose steps nobody looked for while it was loaded
+      // changes of its steps went unnoticed while it was loading
+      if (draft.ensemble().isPresent()) {
         followSteps(entry, Checks.deadlineNs(drainTimeout));
       }
     } finally {
@@ -151,9 +152,9 @@ public final class ModelLifecycle {
   }
 
   /**
-   * Lets requests that name no version go to this one, though there may be higher ones. A shadow is
-   * loaded anew for that, since its threads cannot get their priority back; until it is ready all
-   * stays as it is.
+   * Sends requests that name no version to this one, even if there are higher ones. A shadow is
+   * loaded anew for that, since its threads cannot regain their priority; nothing else changes
+   * until it is ready.
    */
   public void promote(ModelEntry entry) {
     open.readLock().lock();
@@ -186,7 +187,7 @@ public final class ModelLifecycle {
     } catch (RuntimeException e) {
       failed(entry, e);
       throw e;
-    } catch (Error e) { // a backend's class that cannot be linked, or no memory left
+    } catch (Error e) { // a backend's class cannot be linked, or memory is exhausted
       NereidException failure =
           new NereidException(StatusCode.INTERNAL, "the model could not be loaded", e);
       failed(entry, failure);
@@ -216,7 +217,7 @@ public final class ModelLifecycle {
       EnsembleGraph.checkAcyclic(entry.id(), steps, models::current);
       steps.forEach(step -> used.add(models.use(step)));
       LoadedModel loaded = loader.load(draft, used, entry.terms());
-      used.clear(); // it gives them back itself
+      used.clear(); // the load gives them back itself
       entry.publish(draft, loaded);
       return loaded;
     } finally {
@@ -225,7 +226,7 @@ public final class ModelLifecycle {
     }
   }
 
-  /** Marks a model that cannot even be tried as failed. */
+  /** Marks a model as failed whose load cannot even be tried. */
   public void fail(ModelEntry entry, RuntimeException cause) {
     entry.lock.lock();
     try {
@@ -259,8 +260,8 @@ public final class ModelLifecycle {
   }
 
   /**
-   * Lets it take no more requests, finishes those that it has, and closes its backend; ensembles
-   * that use it become unavailable first. Does nothing when it is not loaded.
+   * Takes no more requests of a model, finishes the others, and closes its backend; ensembles that
+   * use it become unavailable first. Does nothing if the model is not loaded.
    *
    * @param deadlineNs when requests that still wait are refused
    */
@@ -282,7 +283,7 @@ public final class ModelLifecycle {
     settle(entry, left, deadlineNs, false);
   }
 
-  /** Takes no more requests; what it has is finished by {@link #settle}. */
+  /** Takes no more requests; {@link #settle} finishes those that were taken. */
   @GuardedBy("entry.lock")
   private LoadedModel leave(ModelEntry entry, ModelState now, RuntimeException why) {
     LoadedModel left = entry.leave(now, why);
@@ -292,12 +293,13 @@ public final class ModelLifecycle {
   }
 
   /**
-   * Lets ensembles take the loads that are there after a change, and finishes the load that is not.
-   * The caller does not hold the lock, since ensembles have locks of their own.
+   * Makes ensembles use the loads that are current after a change, and finishes the old load. The
+   * caller does not hold the lock, since ensembles have locks of their own.
    */
   private void settle(ModelEntry changed, LoadedModel old, long deadlineNs, boolean patient) {
     try {
-      if (!closed.get()) { // else ensembles leave by themselves, and keep what they use until then
+      // when closed, ensembles are unloaded on their own, and keep their steps until then
+      if (!closed.get()) {
         follow(changed, deadlineNs);
       }
     } finally {
@@ -307,7 +309,7 @@ public final class ModelLifecycle {
     }
   }
 
-  /** These have answered their last requests, and are gone. */
+  /** Completes the departure of loads that have answered their last requests. */
   private void finished(List<LoadedModel> gone) {
     for (LoadedModel model : gone) {
       Farewell farewell = leaving.remove(model);
@@ -330,7 +332,7 @@ public final class ModelLifecycle {
 
   // ---- Ensembles -------------------------------------------------------------------------------
 
-  /** Lets the ensembles that name a model take notice of what became of it. */
+  /** Updates the ensembles that name a model after a change of it. */
   private void follow(ModelEntry changed, long deadlineNs) {
     String key = changed.id().key();
     for (ModelEntry entry : models.all()) {
@@ -341,10 +343,9 @@ public final class ModelLifecycle {
   }
 
   /**
-   * Lets an ensemble, one of whose models was loaded, replaced or is leaving, take the loads that
-   * are there now. If the ensemble does not work with that, it stays with the loads that it has. If
-   * one of its models was unloaded, the ensemble becomes incomplete until that model is there
-   * again.
+   * Makes an ensemble use the current loads, after one of its models was loaded, replaced or is
+   * leaving. If the ensemble does not work with these, it keeps its loads. If one of its models was
+   * unloaded, the ensemble becomes incomplete until that model is there again.
    */
   private void followSteps(ModelEntry ensemble, long deadlineNs) {
     LoadedModel old;
@@ -368,7 +369,7 @@ public final class ModelLifecycle {
         fire(new ModelEvent.Failed(ensemble.name(), ensemble.version(), lacking));
       }
     } catch (RuntimeException e) {
-      return; // the listeners have heard of it, and the reason stays with the model
+      return; // the listeners have been told, and the entry keeps the reason
     } finally {
       ensemble.lock.unlock();
     }

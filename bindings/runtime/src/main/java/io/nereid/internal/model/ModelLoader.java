@@ -33,9 +33,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Makes a draft a model that can take requests: lets the model tell what its configuration leaves
- * out, opens its backend, and warms it up. Any thread may call, for several models at the same
- * time.
+ * Turns a draft into a model that can take requests: completes the configuration from the model,
+ * opens its backend, and warms it up. Any thread may call, for several models at the same time.
  */
 public final class ModelLoader {
 
@@ -49,7 +48,7 @@ public final class ModelLoader {
   private final PluginRuntime plugins;
   private final Consumer<LoadedModel> warmUp;
 
-  /** {@code warmUp} executes the requests that a model wants before anybody else finds it. */
+  /** {@code warmUp} executes a model's warm-up requests before it is published. */
   public ModelLoader(NativeRuntime runtime, PluginRuntime plugins, Consumer<LoadedModel> warmUp) {
     this.runtime = runtime;
     this.plugins = plugins;
@@ -63,7 +62,9 @@ public final class ModelLoader {
         plugins, new PluginRuntime.Model(model, backend, Optional.of(directory), version, runtime));
   }
 
-  /** A model whose files came with a load: a plug-in runs none of them as code, unless it may. */
+  /**
+   * Prepares a model whose files came with a load: a plug-in may run them as code only if allowed.
+   */
   public ModelDraft ofClient(ModelDraft draft) {
     if (draft instanceof PluginDraft plugin && !plugins.options().clientCode()) {
       try {
@@ -75,7 +76,7 @@ public final class ModelLoader {
     return draft;
   }
 
-  /** The repository agents of one load of a model, which are still to be told of it. */
+  /** The repository agents of one load of a model, which have not been called yet. */
   public AgentChain newAgents() {
     return new AgentChain(plugins);
   }
@@ -83,9 +84,9 @@ public final class ModelLoader {
   /**
    * Loads a model.
    *
-   * @param steps what it uses as an ensemble, in the order of its steps; once it is loaded, they
-   *     are given back with it
-   * @param terms what the draft does not say
+   * @param steps the loads that an ensemble uses, in the order of its steps; they are given back
+   *     with it once it is loaded
+   * @param terms the conditions that the draft does not contain
    */
   LoadedModel load(ModelDraft draft, List<LoadedModel> steps, LoadTerms terms) {
     long startNs = System.nanoTime();
@@ -118,7 +119,7 @@ public final class ModelLoader {
     }
   }
 
-  /** The tensors that a model tells, and for one in a JVM of its own the largest batch as well. */
+  /** The tensors that a model declares, and for a model in a JVM of its own the largest batch. */
   private static Optional<ModelSignature> signature(ModelSpec opening, SourceHandle source) {
     Optional<ModelSignature> told = source.signature();
     if (!BackendFinder.isIsolated(opening)) {
@@ -128,7 +129,7 @@ public final class ModelLoader {
     return told.map(tensors -> new ModelSignature(tensors.inputs(), tensors.outputs(), most));
   }
 
-  /** Has a backend of the core open a model whose configuration leaves things out. */
+  /** Has a backend of the core open a model whose configuration has gaps. */
   private SourceHandle openSource(ModelSpec opening, LoadTerms terms) {
     try (Arena arena = Arena.ofConfined()) {
       BackendRecord backend = BackendFinder.ofCore(arena, runtime, opening);
@@ -138,7 +139,7 @@ public final class ModelLoader {
     }
   }
 
-  /** The parameters for a backend of the core, with what it has to know of this process. */
+  /** The parameters for a backend of the core, with facts about this process. */
   private Map<String, String> coreParameters(ModelSpec spec, LoadTerms terms) {
     Map<String, String> parameters = new HashMap<>(spec.parameters());
     if (parameters.containsKey(Isolation.PARAMETER) && Isolation.isWanted(spec)) {
@@ -244,7 +245,7 @@ public final class ModelLoader {
     if (!BackendFinder.isIsolated(spec)) {
       return openBackend(draft, source, Optional.empty(), terms);
     }
-    // Its process knows how many instances there are to be, so it opens the model before.
+    // The process must know the number of instances first, so it opens the model before.
     try (SourceHandle opened = source == null ? openSource(spec, terms) : source) {
       return openBackend(draft, opened, Optional.of(ChildFacts.of(spec, opened)), terms);
     }
@@ -332,7 +333,7 @@ public final class ModelLoader {
     }
   }
 
-  /** The core owns the source from here on, also when this throws. */
+  /** Hands the source over to the core, even when this throws. */
   private ModelHandle load(ModelOptionsRecord options, SourceHandle source) {
     return runtime.use(handle -> ModelHandle.load(handle, options, source));
   }

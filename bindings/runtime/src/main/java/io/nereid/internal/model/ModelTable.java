@@ -13,9 +13,9 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Every version of every model that was ever loaded, by name. Entries go when their directory is
- * gone, and version 0, which stands for a model that is broken as a whole, when it is mended. Any
- * thread may ask, and none waits.
+ * Every version of every model that was ever loaded, by name. Entries are removed when their
+ * directory is gone; version 0, which stands for a model that is broken as a whole, when it is
+ * mended. Any thread may ask, and none waits.
  */
 public final class ModelTable {
 
@@ -25,7 +25,7 @@ public final class ModelTable {
   /** The keys of models that belong to a name space, by name; empty without any. */
   private final ConcurrentHashMap<String, Set<String>> namesakes = new ConcurrentHashMap<>();
 
-  /** The entry for a version, which is made when there is none. */
+  /** The entry for a version, which is made if missing. */
   public ModelEntry entry(ModelId id, long version) {
     ModelEntry[] after =
         versions.compute(
@@ -86,7 +86,7 @@ public final class ModelTable {
     return null;
   }
 
-  /** The highest version that is ready, but for shadows and versions that are passed over. */
+  /** The highest version that is ready, except shadows and versions that are passed over. */
   public ModelEntry ready(String name) {
     ModelEntry[] models = known(name);
     ModelEntry notReady = null; // the highest version that could be
@@ -123,7 +123,7 @@ public final class ModelTable {
     ModelEntry[] models = known(name);
     ModelEntry model = find(models, version);
     if (model == null) {
-      model = find(models, 0); // what is wrong with the whole model
+      model = find(models, 0); // the entry for a model that is broken as a whole
     }
     if (model == null) {
       throw new NereidException(
@@ -152,9 +152,7 @@ public final class ModelTable {
     return null;
   }
 
-  /**
-   * Returns the load that takes requests for a step, with a use of it, which the caller gives back.
-   */
+  /** Returns the load that takes requests for a step, with a use of it that the caller must end. */
   public LoadedModel use(Ensemble.Step step) {
     while (true) {
       LoadedModel current = current(step);
@@ -164,7 +162,7 @@ public final class ModelTable {
       if (current.addUser()) {
         return current;
       }
-      // It was replaced or unloaded since it was found.
+      // The load was replaced or unloaded since it was found.
       Thread.onSpinWait();
     }
   }
@@ -206,7 +204,7 @@ public final class ModelTable {
     return keys.stream().findFirst().map(versions::get).orElse(null);
   }
 
-  /** Several models have a name, and nobody said which is meant. */
+  /** The exception for a name that several models have. */
   public static NereidException ambiguous(String name, int count) {
     return Signature.invalid(
         ("there are %s models '%s' in different repositories: model namespace must be "
@@ -214,7 +212,7 @@ public final class ModelTable {
             .formatted(count, name));
   }
 
-  /** The keys of all of them. */
+  /** The keys of all models. */
   public Set<String> keys() {
     return Set.copyOf(versions.keySet());
   }
@@ -224,7 +222,7 @@ public final class ModelTable {
     return List.of(versions.getOrDefault(key, new ModelEntry[0]));
   }
 
-  /** All of them, by name, the highest version first. */
+  /** All versions of all models, by name, the highest version first. */
   public List<ModelEntry> all() {
     List<ModelEntry> all = new ArrayList<>();
     versions.values().forEach(models -> all.addAll(List.of(models)));

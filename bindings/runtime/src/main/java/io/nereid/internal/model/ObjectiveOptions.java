@@ -8,7 +8,7 @@ import io.nereid.statistics.ObjectiveStatistics;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** Says what the core is told about the objective of a model, where it has one. */
+/** Writes the objective of a model, if it has one, into the options for the core. */
 final class ObjectiveOptions {
 
   private ObjectiveOptions() {}
@@ -16,7 +16,7 @@ final class ObjectiveOptions {
   /**
    * Adds the objective, if there is one.
    *
-   * @param learned what an earlier load learned of the cost of executions
+   * @param learned the costs of executions that an earlier load measured
    */
   static void add(
       ModelOptionsRecord options,
@@ -35,14 +35,14 @@ final class ObjectiveOptions {
       share = "gpu " + device.getAsInt();
       width = placements.size();
     } else if (onOne && spec.backendName().equals(ModelLoader.ONNXRUNTIME)) {
-      share = "processors"; // what other backends do there is not known: they may well only wait
+      share = "processors"; // other backends may only wait there
       width = Runtime.getRuntime().availableProcessors();
     }
     options.objective(
         new ObjectiveRecord.Given(spec.objective().get(), share, width, learned, kinds));
   }
 
-  /** Executions take the same time on the processor, and on one GPU. */
+  /** Instances of one kind take the same time: those on the processor, or on one GPU. */
   private static int kind(InstancePlacement placement) {
     return placement.device().isPresent() ? placement.device().getAsInt() + 1 : 0;
   }

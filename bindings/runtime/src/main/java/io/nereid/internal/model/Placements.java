@@ -20,11 +20,13 @@ final class Placements {
   private Placements() {}
 
   /**
-   * One for each instance of the groups.
+   * Returns one placement for each instance of the groups.
    *
-   * @param passive of which groups: those that get no requests, or the others
+   * @param passive whether those of passive groups, which get no requests, are returned, or the
+   *     others
    * @param devices numbers of the GPUs that the backend can use; empty: it runs on the processor
-   * @param batchesInFlight how often each instance is there, for as many batches at once
+   * @param batchesInFlight the batches that an instance executes at once, each of which counts as
+   *     an instance
    */
   static List<InstancePlacement> of(
       List<InstanceGroup> groups, boolean passive, List<Integer> devices, int batchesInFlight) {
@@ -63,7 +65,7 @@ final class Placements {
     return wanted.stream().map(OptionalInt::of).toList();
   }
 
-  /** A GPU that the instances use; the backend chooses for those that it places by itself. */
+  /** A GPU that the instances use; for instances that the backend places, it chooses. */
   static OptionalInt firstGpu(List<InstancePlacement> placements, List<Integer> devices) {
     for (InstancePlacement placement : placements) {
       boolean chosen = placement.group().kind() == InstanceGroup.Kind.MODEL && !devices.isEmpty();
@@ -84,7 +86,7 @@ final class Placements {
     return gpus.length == 1 ? gpus[0] : NO_DEVICE;
   }
 
-  /** Says that instances run on the processor whose groups ask for GPUs. */
+  /** Warns of instances that run on the processor although their groups ask for GPUs. */
   static void warnOfGpus(ModelSpec spec) {
     for (InstanceGroup group : spec.instanceGroups()) {
       if (group.kind() == InstanceGroup.Kind.GPU) {

@@ -85,7 +85,7 @@ final class PluginLoader {
     return load.parameters(draft, instances, InstanceOptions::policy);
   }
 
-  /** Called by the plug-in, or when an isolated one has opened the model. */
+  /** Takes the completed configuration from the plug-in, in this process or an isolated one. */
   private String completed(String json) {
     draft = draft.completed(json);
     return draft.json();

@@ -18,21 +18,23 @@ import java.util.function.Function;
 import java.util.function.UnaryOperator;
 
 /**
- * The plug-ins made for Triton, as models need them. The methods of this interface itself find
- * none, and refuse what needs one. Any thread may call.
+ * The plug-ins made for Triton, as models need them. The default methods find no plug-ins and
+ * refuse models that need one. Any thread may call.
  */
 public interface PluginRuntime {
 
   /**
-   * A model, as far as it matters for its backend.
+   * The facts about a model that matter to its backend.
    *
-   * @param directory its directory; empty: a program describes it
+   * @param directory the model's directory; empty: a program describes the model
    * @param runtime the library that its configuration names; empty: none
    */
   record Model(
       String name, String backend, Optional<Path> directory, long version, String runtime) {}
 
-  /** A load of a model by a plug-in. The thread that loads makes it; closing it comes last. */
+  /**
+   * A load of a model by a plug-in. The loading thread makes it; {@link #close} is the last call.
+   */
   interface Load extends AutoCloseable {
 
     /** The values that fill the gaps of the model's configuration. */
@@ -52,19 +54,19 @@ public interface PluginRuntime {
         List<InstancePlacement> instances,
         Function<InstancePlacement, String> policy);
 
-    /** Lets the backend say which requests go together, where it does. */
+    /** Adds the backend's own batcher, if it has one. */
     void batcher(Arena arena, ModelOptionsRecord options);
 
-    /** Adds to the failure of this load what the words of a backend leave out. */
+    /** Adds to the failure of this load the facts that a backend's message leaves out. */
     NereidException explained(NereidException failure);
 
-    /** Throws when an instance says that it is not ready. */
+    /** Throws if an instance reports that it is not ready. */
     void checkReady();
 
-    /** Fails what the backend still has, after draining took too long. */
+    /** Fails the requests that the backend still has, after draining took too long. */
     void giveUp();
 
-    /** The model is closed, or could not be opened. */
+    /** Releases the plug-in's part of a model that is closed or could not be opened. */
     @Override
     void close();
   }
@@ -74,25 +76,25 @@ public interface PluginRuntime {
 
     /** The things that happen to a model, in the order of {@code NRT_AGENT_*}. */
     enum Action {
-      /** It is about to be loaded; the agent may say that it is elsewhere. */
+      /** The model is about to be loaded; the agent may name another directory. */
       LOAD,
-      /** It was loaded. */
+      /** The model was loaded. */
       LOAD_COMPLETE,
-      /** It could not be loaded. */
+      /** The model could not be loaded. */
       LOAD_FAIL,
-      /** It is about to be unloaded. */
+      /** The model is about to be unloaded. */
       UNLOAD,
-      /** It was unloaded. */
+      /** The model was unloaded. */
       UNLOAD_COMPLETE
     }
 
-    /** Tells the agent of an action; throws what the agent answers. */
+    /** Tells the agent of an action; throws the error that the agent answers. */
     void act(Action action);
 
-    /** The directory where the agent says that the model is. */
+    /** The model's directory according to the agent. */
     Path location();
 
-    /** The agent forgets the model. */
+    /** Lets the agent forget the model. */
     @Override
     void close();
   }
@@ -105,17 +107,19 @@ public interface PluginRuntime {
     return Optional.empty();
   }
 
-  /** The reason why {@link #find} found nothing, in words that follow a full stop or a colon. */
+  /**
+   * The reason why {@link #find} found nothing, as a sentence to put after a full stop or a colon.
+   */
   default String missing(Model model) {
     return "a plug-in needs nereid-triton on the class path";
   }
 
   /**
-   * Begins a load; the backend's library is loaded where that was not so.
+   * Begins a load; loads the backend's library if it is not loaded yet.
    *
-   * @param process the parameters of the process that is the only one to load the plug-in; empty:
-   *     it is this one
-   * @param completed takes the configuration that the backend completes, and gives it with all
+   * @param process the parameters of the separate process that loads the plug-in; empty: this
+   *     process loads it
+   * @param completed takes the configuration that the backend completed, and returns it with all
    *     defaults
    */
   default Load load(Model model, Map<String, String> process, UnaryOperator<String> completed) {
@@ -124,11 +128,11 @@ public interface PluginRuntime {
 
   /** The library of the repository agent with this name. */
   default Path agentLibrary(String name) {
-    throw lacking("it"); // who asks names it
+    throw lacking("it"); // the caller names it
   }
 
   /**
-   * Lets a repository agent know of a model.
+   * Tells a repository agent of a model.
    *
    * @param config the model's configuration, in JSON
    * @param location the model's directory
@@ -137,12 +141,12 @@ public interface PluginRuntime {
     throw lacking("repository agent '" + agent.name() + "' of model '" + model + "'");
   }
 
-  /** True if a plug-in keeps the responses. */
+  /** True if a plug-in is the response cache. */
   default boolean hasCache() {
     return false;
   }
 
-  /** The exception for a plug-in that nothing runs here. */
+  /** The exception for a plug-in that cannot run here. */
   static NereidException lacking(String plugin) {
     return new NereidException(
         StatusCode.UNAVAILABLE,

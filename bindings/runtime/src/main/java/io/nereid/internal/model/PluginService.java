@@ -12,13 +12,13 @@ import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 /**
- * The plug-ins made for Triton, as the runtime that owns them needs them. The artifact {@code
- * nereid-triton} runs them; the methods of this interface itself find none, and refuse what needs
- * one. Any thread may call.
+ * Runs plug-ins made for Triton, for the runtime that owns them. The artifact {@code nereid-triton}
+ * implements it; the default methods find no plug-ins and refuse models that need one. Any thread
+ * may call.
  */
 public interface PluginService extends PluginRuntime, AutoCloseable {
 
-  /** Makes what runs plug-ins; found by {@link ServiceLoader}. */
+  /** Makes the service that runs plug-ins; found by {@link ServiceLoader}. */
   interface Provider {
 
     /** The plug-ins in the directories of the options; none is loaded yet. */
@@ -26,12 +26,12 @@ public interface PluginService extends PluginRuntime, AutoCloseable {
   }
 
   /**
-   * The runtime that owns plug-ins, as far as they may ask of it.
+   * The functions of the owning runtime that plug-ins may use.
    *
    * @param options tell whether backends may complete configurations
    * @param index the index of the repositories
    * @param load loads a model by name
-   * @param unload unloads a model by name, with those that only it uses where that is true
+   * @param unload unloads a model by name; true: with the models that only it uses
    */
   record Owner(
       NativeRuntime runtime,
@@ -65,7 +65,7 @@ public interface PluginService extends PluginRuntime, AutoCloseable {
     return "";
   }
 
-  /** Lets all of it go; the runtime is gone, or is left behind. */
+  /** Releases all plug-ins, after the runtime was released or given up. */
   @Override
   default void close() {}
 }

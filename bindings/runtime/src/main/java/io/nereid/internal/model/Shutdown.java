@@ -50,7 +50,7 @@ public final class Shutdown {
   private void unload(ModelEntry entry, long deadlineNs) {
     try {
       lifecycle.unload(entry, deadlineNs);
-    } catch (RuntimeException | Error e) { // the others must be unloaded all the same
+    } catch (RuntimeException | Error e) { // the other models must still be unloaded
       CoreLog.LOGGER.log(Level.ERROR, "unloading " + entry + " failed", e);
     }
   }
@@ -74,7 +74,7 @@ public final class Shutdown {
             + " back");
   }
 
-  /** Waits for a thread, whatever interrupts say; whether it ended. */
+  /** Waits for a thread, also when interrupted; true if it ended. */
   public static boolean join(Thread thread, long deadlineNs) {
     boolean interrupted = false;
     try {

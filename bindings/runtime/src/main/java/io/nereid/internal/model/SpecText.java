@@ -20,19 +20,19 @@ import java.util.stream.Stream;
 
 /**
  * A {@link ModelSpec} as text for the JVM of a child, which has the same classes: Java's
- * serialization, with records, optional values and paths as what they are made of. It leaves
- * batchers out, which stay where the queues are. The child trusts its parent; nothing is read so
- * the other way.
+ * serialization, with records, optional values and paths taken apart. It leaves out batchers, which
+ * stay in the process of the queues. The child trusts its parent, which reads nothing of the kind
+ * from the child.
  */
 final class SpecText {
 
-  /** The parameter that it is sent as. */
+  /** The parameter that contains the text. */
   static final String PARAMETER = "isolation.spec";
 
   private SpecText() {}
 
   /** Stands in the stream for a record. */
-  @SuppressWarnings("serial") // the values are what the stream has in place of theirs
+  @SuppressWarnings("serial") // the values were replaced by serializable ones
   private record Parts(Class<?> type, Object[] values) implements Serializable {}
 
   /** Stands for an optional value; null: there is none. */

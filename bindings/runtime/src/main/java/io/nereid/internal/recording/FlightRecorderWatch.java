@@ -10,8 +10,8 @@ import jdk.jfr.RecordingState;
 
 /**
  * Knows whether Java's Flight Recorder runs, and makes periodic events while it does. A request
- * asks a plain field, which costs nothing. Nothing here starts the recorder, which takes a third of
- * a second: periodic events are handed to it when somebody else has.
+ * asks a plain field, which costs nothing. This class never starts the recorder, which takes a
+ * third of a second: it registers periodic events once other code has.
  */
 public final class FlightRecorderWatch {
 
@@ -36,7 +36,10 @@ public final class FlightRecorderWatch {
       this.pool = pool;
     }
 
-    /** No lock of ours is held, as the recorder calls the listener with its own. */
+    /**
+     * Registers the events without holding a lock, because the recorder calls the listener under
+     * its own.
+     */
     private void hand() {
       if (handed.compareAndSet(false, true)) {
         FlightRecorder.addPeriodicEvent(RecordedModel.class, models);
@@ -45,12 +48,12 @@ public final class FlightRecorderWatch {
     }
   }
 
-  /** True if somebody records. */
+  /** True while a recording runs. */
   public static boolean isOn() {
     return on;
   }
 
-  /** From here on the figures are recorded whenever somebody records. */
+  /** Records the figures from now on, while a recording runs. */
   public static void add(Figures figures) {
     FIGURES.add(figures);
     if (started) {
@@ -58,7 +61,7 @@ public final class FlightRecorderWatch {
     }
   }
 
-  /** The figures may be asked for once more while this returns. */
+  /** Stops recording the figures, which may be asked for once more meanwhile. */
   public static void remove(Figures figures) {
     FIGURES.remove(figures);
     if (!figures.handed.compareAndSet(false, true)) {

@@ -11,7 +11,7 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
-/** Tells Java's Flight Recorder what becomes of models. */
+/** Records the events of models' lives in Java's Flight Recorder. */
 public final class LifecycleRecording implements LifecycleListener {
 
   @Override

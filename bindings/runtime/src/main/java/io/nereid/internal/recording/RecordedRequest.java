@@ -62,7 +62,7 @@ public final class RecordedRequest extends Event {
   @Label("Cache Hit")
   public boolean cacheHit;
 
-  /** Returns an event that begins now, for somebody who records. */
+  /** Returns an event that begins now. */
   public static RecordedRequest begun() {
     RecordedRequest event = new RecordedRequest();
     event.begin();

@@ -17,20 +17,19 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The look of a model's directory from outside: every file's size, time and identity. Two
- * directories with equal fingerprints hold the same files, unless somebody takes care that nobody
- * notices a change.
+ * The state of a model's directory: every file's size, time and identity. Two directories with
+ * equal fingerprints hold the same files, unless a change was hidden on purpose.
  *
  * @param files by path
  */
 public record Fingerprint(Map<Path, Stamp> files) {
 
-  /** Models are a few files; whoever has more is followed by these only. */
+  /** The most files of a model that are followed; models have few. */
   private static final int MAX_FILES = 10_000;
 
   private static final int MAX_DEPTH = 8;
 
-  /** One file. All values are zero if the file cannot be looked at. */
+  /** The state of one file. All values are zero if the file cannot be looked at. */
   record Stamp(long byteSize, long modifiedNs, Object identity) {
 
     private static final Stamp UNREADABLE = new Stamp(0, 0, null);
@@ -48,10 +47,7 @@ public record Fingerprint(Map<Path, Stamp> files) {
     return directories.stream().map(Fingerprint::of).toList();
   }
 
-  /**
-   * The fingerprint of a directory, following symbolic links; it does not matter whether it is
-   * there.
-   */
+  /** The fingerprint of a directory, following symbolic links; the directory may be missing. */
   static Fingerprint of(Path directory) {
     Map<Path, Stamp> files = new TreeMap<>();
     try {

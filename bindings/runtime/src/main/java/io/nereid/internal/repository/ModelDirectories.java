@@ -93,7 +93,7 @@ public final class ModelDirectories {
       return place(directory.getParent(), directory.getFileName().toString()).stream().toList();
     }
     if (namespaces) {
-      return List.of(); // of no repository
+      return List.of(); // the key is in no repository
     }
     try {
       return find(repositories, key);
@@ -103,8 +103,8 @@ public final class ModelDirectories {
   }
 
   /**
-   * The key of an ensemble's step: in the repository that it names, or else in the ensemble's own,
-   * or else in the only one that has it.
+   * The key of an ensemble's step: the model is in the repository that the step names, else in the
+   * ensemble's own, else in the only one that has the name.
    *
    * @param ensemble the ensemble's directory
    */
@@ -141,7 +141,7 @@ public final class ModelDirectories {
                     + "'"));
   }
 
-  /** Says which of the models that options say something of are not there. */
+  /** Warns of models that options name and no repository has. */
   public void warnOfUnknown(
       String option, SortedMap<String, List<Path>> found, Set<String> models) {
     Set<String> known = new TreeSet<>();

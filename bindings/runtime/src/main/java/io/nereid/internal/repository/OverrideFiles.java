@@ -26,8 +26,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * A model's directory that is made of files given with a load. {@link #close} deletes it, or, if
- * the process ended without that, {@link #removeLeft} of a later process does.
+ * A model's directory that is made of files given with a load. {@link #close} deletes it; if the
+ * process ended without that, a later process does by {@link #removeLeft}.
  */
 final class OverrideFiles implements AutoCloseable {
 
@@ -68,7 +68,7 @@ final class OverrideFiles implements AutoCloseable {
       }
     } catch (IOException e) {
       String message = "the files given for model '" + model + "' cannot be stored";
-      LOGGER.log(Level.WARNING, message, e); // which names the path
+      LOGGER.log(Level.WARNING, message, e); // the exception names the path
       String reason = e instanceof FileSystemException of ? of.getReason() : e.getMessage();
       throw new NereidException(
           StatusCode.UNAVAILABLE, reason == null ? message : message + ": " + reason);
@@ -123,7 +123,7 @@ final class OverrideFiles implements AutoCloseable {
     return directory;
   }
 
-  /** Deletes what processes left that ended without doing so. */
+  /** Deletes the directories that processes left behind. */
   public static void removeLeft() {
     OwnedDirectory.removeLeft();
   }
@@ -135,10 +135,10 @@ final class OverrideFiles implements AutoCloseable {
   }
 
   /**
-   * A temporary directory that other processes can tell is in use: a file in it is locked for as
-   * long as its owner lives, and the system gives that lock back however the owner ends. So a later
-   * process deletes what nobody owns any more, whatever their numbers, also where several
-   * containers share the directory for temporary files.
+   * A temporary directory whose use other processes can see: a file in it is locked while the owner
+   * lives, and the system frees that lock however the owner ends. A later process thus deletes
+   * abandoned directories without relying on process numbers, which containers that share a
+   * directory may have in common.
    */
   private static final class OwnedDirectory implements AutoCloseable {
 
@@ -158,13 +158,13 @@ final class OverrideFiles implements AutoCloseable {
       this.lock = lock;
     }
 
-    /** A new one, which only this user can read. */
+    /** Makes a new directory, which only this user can read. */
     static OwnedDirectory create() throws IOException {
       Path root = Files.createTempDirectory(PREFIX);
       OPEN.add(root);
       FileChannel lock = null;
       try {
-        // It gets its name when it is locked: nobody finds a lock that is still free.
+        // The directory gets its name once it is locked, so no process finds it unlocked.
         Path fresh = root.resolve("new");
         lock = FileChannel.open(fresh, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         lock.lock();
@@ -187,7 +187,7 @@ final class OverrideFiles implements AutoCloseable {
       return root.resolve("content");
     }
 
-    /** Deletes those whose owners ended without closing them. */
+    /** Deletes directories whose owners ended without closing them. */
     static void removeLeft() {
       Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
       try (DirectoryStream<Path> found = Files.newDirectoryStream(temporary, PREFIX + "*")) {
@@ -202,8 +202,7 @@ final class OverrideFiles implements AutoCloseable {
     }
 
     private static void removeIfLeft(Path root) {
-      // A directory of another user is left alone: nobody knows what happens to it during the
-      // deletion.
+      // A directory of another user is left alone: its owner could change it during the deletion.
       try {
         if (!Files.isDirectory(root, LinkOption.NOFOLLOW_LINKS) || !UnpackedFile.isOwn(root)) {
           return;
@@ -216,7 +215,7 @@ final class OverrideFiles implements AutoCloseable {
         }
         LOGGER.log(Level.INFO, "deleted {0}, which a process left that has ended", root);
       } catch (NoSuchFileException | OverlappingFileLockException e) {
-        // It is being made, or another process was quicker.
+        // Another process is making the directory, or has deleted it first.
       } catch (IOException e) {
         LOGGER.log(Level.DEBUG, root + " cannot be deleted", e);
       }
@@ -232,7 +231,7 @@ final class OverrideFiles implements AutoCloseable {
       }
     }
 
-    /** Deletes it with what is in it. */
+    /** Deletes the directory with its content. */
     @Override
     public void close() {
       delete(root);

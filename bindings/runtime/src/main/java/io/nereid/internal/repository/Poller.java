@@ -26,7 +26,7 @@ public final class Poller implements AutoCloseable {
     while (!isStoppedWithin(intervalNs)) {
       try {
         poll.run();
-      } catch (RuntimeException | Error e) { // whatever it was, the next round may do better
+      } catch (RuntimeException | Error e) { // the failure may be gone in the next round
         if (stopped.getCount() > 0) {
           CoreLog.LOGGER.log(Level.WARNING, "looking for changed models failed", e);
         }

@@ -24,7 +24,7 @@ import java.util.SortedMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads the models of repositories, and says of each what would become of it. */
+/** Reads the models of repositories, and reports for each whether it would be loaded. */
 public final class RepositoryCheck {
 
   /** A message that begins with the place that it is about. */

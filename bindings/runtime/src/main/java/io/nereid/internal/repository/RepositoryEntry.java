@@ -54,7 +54,7 @@ public final class RepositoryEntry {
   @GuardedBy("lock")
   private RepositoryPlan loaded;
 
-  /** True if all of it could be loaded. */
+  /** True if all versions could be loaded. */
   @GuardedBy("lock")
   private boolean complete;
 
@@ -62,7 +62,7 @@ public final class RepositoryEntry {
   @GuardedBy("lock")
   private RepositoryPlan served;
 
-  /** The repository agents of that; null: nothing is loaded. */
+  /** The repository agents of that load; null: nothing is loaded. */
   @GuardedBy("lock")
   private AgentChain agents;
 
@@ -85,7 +85,7 @@ public final class RepositoryEntry {
     retryCount = options.loadRetryCount();
   }
 
-  /** True if directories that look like this are those that it was loaded from last. */
+  /** True if the last load read directories with these fingerprints. */
   public boolean isLoadedFrom(List<Fingerprint> fingerprints) {
     lock.lock();
     try {
@@ -124,7 +124,7 @@ public final class RepositoryEntry {
     }
   }
 
-  /** True if anything was loaded of it that was not unloaded since. */
+  /** True if any version is loaded. */
   public boolean isLoaded() {
     lock.lock();
     try {
@@ -134,12 +134,12 @@ public final class RepositoryEntry {
     }
   }
 
-  /** True if it is served from files that came with a load, and no repository has it. */
+  /** True if the model is served from files that came with a load, and is in no repository. */
   public boolean isGiven() {
     return override(List.of()).isPresent();
   }
 
-  /** True if a plan is what is loaded already. */
+  /** True if the loaded versions come from an equal plan. */
   boolean isUnchanged(RepositoryPlan plan) {
     lock.lock();
     try {
@@ -157,13 +157,13 @@ public final class RepositoryEntry {
    * Loads the versions that were read, and unloads others when that worked. Does nothing when they
    * are loaded and nothing has changed.
    *
-   * @return what went wrong; empty: nothing did
+   * @return the failure; empty: there is none
    */
   Optional<Failure> load(RepositoryPlan plan) {
     lock.lock();
     try {
       lifecycle.checkOpen();
-      // It had to wait for its turn, and the files may have changed meanwhile.
+      // The files may have changed while the load waited for its turn.
       if (plan.isOutdated()) {
         plan.agents().close();
         return apply(reader.again(plan));
@@ -216,7 +216,7 @@ public final class RepositoryEntry {
     RuntimeException failure;
     if (version instanceof ModelDraft.Broken broken) {
       failure = explain(plan, broken.cause());
-      lifecycle.fail(entry, broken.cause()); // which tells the log of it
+      lifecycle.fail(entry, broken.cause()); // also logs the failure
     } else {
       try {
         load(entry, version);
@@ -234,13 +234,13 @@ public final class RepositoryEntry {
             : "version " + version.version() + " is at UNAVAILABLE state: " + reason + ";");
   }
 
-  /** Loads a version, and tries as often as it may. */
+  /** Loads a version, with as many tries as are configured. */
   private void load(ModelEntry entry, ModelDraft draft) {
     for (int left = retryCount; left > 0; left--) {
       try {
         lifecycle.load(entry, draft);
         return;
-      } catch (RuntimeException e) { // the listeners have heard of it
+      } catch (RuntimeException e) { // the listeners have been told
         lifecycle.checkOpen();
       }
     }
@@ -248,8 +248,8 @@ public final class RepositoryEntry {
   }
 
   /**
-   * Returns a failure as clients are told it: without the paths of this machine. A load that fails
-   * while files are being written will work when they are there: the message says so.
+   * Returns a failure for clients, without this machine's paths. If files were being written
+   * meanwhile, the message says that a later load may work.
    */
   private static RuntimeException explain(RepositoryPlan plan, RuntimeException cause) {
     String outdated =
@@ -264,7 +264,7 @@ public final class RepositoryEntry {
     return told;
   }
 
-  /** Lets go of versions that are not among these, and tells the agents of what was loaded. */
+  /** Unloads versions that are not among these, and tells the agents of the old load. */
   private void leave(AgentChain told, Set<Long> versions) {
     if (told != null) {
       told.leaving();

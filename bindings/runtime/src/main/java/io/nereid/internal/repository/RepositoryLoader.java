@@ -90,8 +90,8 @@ public final class RepositoryLoader {
    * Loads models, and those that ensembles among them need and that take no requests yet.
    *
    * @param wanted directories by key
-   * @param overrides what is used in place of some directories' content
-   * @return what went wrong, by key
+   * @param overrides what to use in place of some directories' content
+   * @return the failures, by key
    */
   public Map<String, RepositoryEntry.Failure> load(
       SortedMap<String, List<Path>> wanted, Map<String, ModelOverride> overrides) {
@@ -142,7 +142,7 @@ public final class RepositoryLoader {
     }
   }
 
-  /** Directories of what ensembles need and what is neither there nor among the plans. */
+  /** The directories of models that ensembles need and that are neither loaded nor planned. */
   private Map<String, List<Path>> missingSteps(Map<String, RepositoryPlan> plans) {
     Map<String, List<Path>> missing = new TreeMap<>();
     for (RepositoryPlan plan : plans.values()) {
@@ -172,7 +172,7 @@ public final class RepositoryLoader {
   public ModelPreview preview(String key, List<Path> directories) {
     List<Fingerprint> before = entry(key).fingerprints();
     RepositoryPlan plan = read(key, directories, Optional.empty());
-    plan.agents().close(); // nothing comes of it
+    plan.agents().close(); // no load follows
     Optional<String> failure = Optional.empty();
     Map<Long, ModelConfiguration> versions = new HashMap<>();
     for (ModelDraft version : plan.versions()) {
@@ -201,7 +201,7 @@ public final class RepositoryLoader {
     }
   }
 
-  /** A load that begins when what it needs is done, well or not. */
+  /** A load that begins when the loads it depends on have ended, even by failure. */
   private CompletableFuture<Void> schedule(
       String key,
       Map<String, RepositoryPlan> plans,

@@ -28,12 +28,13 @@ import java.util.stream.Collectors;
  * files have changed since.
  *
  * @param key the key that the model is known by
- * @param directories where repositories have it, normally one
+ * @param directories the model's directories in the repositories, normally one
  * @param fingerprints those of the directories just before they were read
  * @param override the configuration that is used in place of the directory's
  * @param files a temporary directory that was read in place of the repository's
  * @param agents the repository agents that were told that it is read
- * @param versions each version to serve, or one broken one for the whole model; never empty
+ * @param versions a draft for each version to serve, or one broken draft for the whole model; never
+ *     empty
  */
 record RepositoryPlan(
     String key,
@@ -62,7 +63,7 @@ record RepositoryPlan(
     return versions.stream().map(ModelDraft::version).collect(Collectors.toSet());
   }
 
-  /** The models that it needs, when it is an ensemble. */
+  /** The models that an ensemble needs; none for other models. */
   Set<String> steps() {
     return versions.stream()
         .flatMap(version -> version.ensemble().stream())
@@ -71,17 +72,17 @@ record RepositoryPlan(
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** True if a plug-in runs it, which may read files whenever it likes. */
+  /** True if a plug-in, which may read files at any time, runs the model. */
   boolean isOfPlugin() {
     return versions.stream().anyMatch(PluginDraft.class::isInstance);
   }
 
-  /** All directories that it was made of. */
+  /** All directories that were read for the plan. */
   List<Path> places() {
     return files.map(given -> List.of(given.directory())).orElse(directories);
   }
 
-  /** True if the directories are no longer what was read. */
+  /** True if the directories have changed since they were read. */
   boolean isOutdated() {
     return files.isEmpty() && !fingerprints.equals(Fingerprint.of(directories));
   }
@@ -112,8 +113,8 @@ record RepositoryPlan(
     /**
      * Reads a model.
      *
-     * @param override what comes with the load
-     * @param kept what the model is served from, when that is an override that still holds
+     * @param override the override that comes with the load
+     * @param kept the model's current plan, if that is an override that still holds
      */
     RepositoryPlan read(
         String key,
@@ -123,7 +124,7 @@ record RepositoryPlan(
       if (override.isPresent() && !override.get().files().isEmpty()) {
         checkUnsigned(key);
         OverrideFiles files = OverrideFiles.write(key, override.get().files());
-        // From here on the files are on the disk, and not held in memory as well.
+        // The files are on the disk now, so their content in memory is dropped.
         ModelOverride config = ModelOverride.ofConfig(override.get().config());
         return readFiles(key, directories, config, files);
       }
@@ -204,7 +205,7 @@ record RepositoryPlan(
       return List.of(new ModelDraft.Broken(names.id(key).name(), 0, cause));
     }
 
-    /** Reads a model where its store opens it. */
+    /** Reads a model from the place where its store opens it. */
     private List<ModelDraft> open(
         String key, Path directory, Optional<ModelOverride> override, AgentChain agents) {
       try {
@@ -246,14 +247,14 @@ record RepositoryPlan(
               .formatted(name, Names.hint("there is", name, names.find().keySet())));
     }
 
-    /** Clients read Triton's words; which repositories they are is for the operator. */
+    /** Clients get Triton's words; the log names the repositories for the operator. */
     private NereidException repeated(String name, List<Path> directories) {
       warn("model '" + name + "' must be in one repository only, it is in " + directories);
       return new NereidException(
           StatusCode.INVALID_ARGUMENT, "model appears in two or more repositories");
     }
 
-    /** Tells the log, which knows repositories in object stores by their addresses. */
+    /** Logs a line, with the addresses of repositories in object stores in place of directories. */
     private void warn(String line) {
       String text = line;
       List<Path> stored = options.store().repositories();

@@ -10,12 +10,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Paths in messages: where things lie on this machine is for its log, and no business of clients.
- * Libraries name files in texts of their own, so it is the text that is gone through.
+ * Removes this machine's paths from messages to clients; the log keeps them. Libraries name files
+ * in free text, so the text is searched.
  */
 public final class ServerPaths {
 
-  /** An absolute path, unless it goes on something that is none. */
+  /** An absolute path that does not continue another word. */
   private static final Pattern PATH = Pattern.compile("(?<![\\w.:/~-])(?:/[\\w.+@=,~-]+)+");
 
   private ServerPaths() {}
@@ -23,9 +23,9 @@ public final class ServerPaths {
   /**
    * The message without paths.
    *
-   * @param models directories of a model: their files are named from there, beginning with the
-   *     model's name, in front of which is the repository's where there are several; of other files
-   *     nothing but their own name stays
+   * @param models directories of a model: their files are shown relative to them, behind the
+   *     model's name and, if there are several, the repository's; other files keep only their own
+   *     name
    */
   public static String hide(String message, List<Path> models) {
     String text = message;
@@ -37,13 +37,13 @@ public final class ServerPaths {
       try {
         text = text.replace(model.toRealPath().toString(), name);
       } catch (IOException e) {
-        // It is gone: nothing is called by that name.
+        // The directory is gone, so no file can have its name.
       }
     }
     return PATH.matcher(text).replaceAll(ServerPaths::shown);
   }
 
-  /** Nodes of ONNX graphs have names like paths: those lead nowhere here. */
+  /** Names of ONNX nodes look like paths but exist in no directory, so they are kept. */
   private static String shown(MatchResult found) {
     String text = found.group();
     try {

@@ -1,5 +1,5 @@
 /**
- * Model repositories: finds and reads what is in them, and brings what is loaded in line with it.
- * {@link io.nereid.internal.repository.RepositoryLoader} is where to start.
+ * Model repositories: finds and reads the models in them, and loads and unloads accordingly. {@link
+ * io.nereid.internal.repository.RepositoryLoader} is where to start.
  */
 package io.nereid.internal.repository;

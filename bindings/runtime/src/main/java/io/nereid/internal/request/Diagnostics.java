@@ -16,7 +16,7 @@ import java.util.Map;
  */
 public final class Diagnostics {
 
-  /** {@code nereid.leaks=record}: each request remembers where it was made. */
+  /** {@code nereid.leaks=record}: each request records the place where it was made. */
   public static final boolean RECORDS_LEAKS = recordsLeaks(System.getProperty("nereid.leaks"));
 
   /**
@@ -25,7 +25,7 @@ public final class Diagnostics {
    */
   public static final boolean CHECKED = Boolean.getBoolean("nereid.checked");
 
-  /** The most places of leaks that are told: a program that leaks does it at a few. */
+  /** The most places of leaks in a message: a program leaks at few. */
   private static final int MOST_PLACES = 16;
 
   private Diagnostics() {}
@@ -41,7 +41,7 @@ public final class Diagnostics {
   /** The place where a request was made. */
   public record Origin(String thread, List<StackTraceElement> stack) {
 
-    /** Frames of Nereid's own on top: this, and the method that the user called. */
+    /** The topmost frames that are Nereid's own: this method, and the one that the user called. */
     private static final int OWN_FRAMES = 2;
 
     /** The place that called the method which calls this. */
@@ -53,7 +53,7 @@ public final class Diagnostics {
     }
   }
 
-  /** The place where something was made, as an exception so that it is printed with the failure. */
+  /** The place where a handle was made, as an exception, so that it is printed with the failure. */
   private static final class MadeHere extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -75,10 +75,10 @@ public final class Diagnostics {
   }
 
   /**
-   * The failure of closing a runtime while not all was closed that belongs to it.
+   * The failure of closing a runtime that has open handles.
    *
    * @param open counts of what is open, in words
-   * @param recorded those whose place is known, which are the failure's suppressed exceptions
+   * @param recorded handles with known places, which become suppressed exceptions
    */
   public static NereidException leak(List<String> open, List<OpenHandle> recorded) {
     Map<List<StackTraceElement>, OpenHandle> places = new LinkedHashMap<>();

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The memory of the pool as one owner lends it, in the checked mode. Segments of it fail when the
- * owner has taken it back. Any thread may use it; the owner says whether it is open.
+ * The pool's memory, lent by one owner in the checked mode. Its segments fail once the owner has
+ * taken them back. Any thread may use it; the owner decides whether it is open.
  */
 public final class LentMemory {
 
@@ -19,7 +19,7 @@ public final class LentMemory {
 
   private final PoolMemory memory = new PoolMemory();
 
-  /** The whole memory by address, with the rights that {@code rights} gives. */
+  /** Returns all memory by address, read-only if {@code rights} is. */
   public MemorySegment as(MemorySegment rights) {
     return rights.isReadOnly() ? memory.readOnly() : memory.writable();
   }
@@ -56,7 +56,7 @@ public final class LentMemory {
     @GuardedBy("this")
     private Loan response;
 
-    /** {@code memory} as the holder of a handle, which the caller keeps open, may use it. */
+    /** Returns {@code memory} for the holder of a handle that the caller keeps open. */
     synchronized MemorySegment lend(long generation, boolean toRequest, MemorySegment memory) {
       Loan loan = toRequest ? request : response;
       if (loan == null || loan.generation != generation) {
@@ -67,7 +67,10 @@ public final class LentMemory {
       return loan.memory.as(memory);
     }
 
-    /** The handle was closed. The slot may serve another generation by now, whose loan stays. */
+    /**
+     * Ends the loan of a closed handle. The slot may serve another generation by now, whose loan
+     * stays.
+     */
     synchronized void takeBack(long generation, boolean ofRequest) {
       Loan loan = ofRequest ? request : response;
       if (loan != null && loan.generation == generation) {

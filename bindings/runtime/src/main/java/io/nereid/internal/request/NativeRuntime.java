@@ -23,8 +23,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * One {@code nrd_runtime} and what Java keeps with it. The handle is used under the read lock and
- * released under the write lock.
+ * One {@code nrd_runtime} with Java's objects that belong to it. The handle is used under the read
+ * lock and released under the write lock.
  */
 public final class NativeRuntime {
 
@@ -61,7 +61,7 @@ public final class NativeRuntime {
   private final SlotTable slots = new SlotTable();
   private final PageLocking pageLocking;
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
-  private final long number; // by which the core names the slots
+  private final long number; // the number by which the core names {@code slots}
   private RuntimeHandle handle; // null: it was released
 
   public NativeRuntime(Settings settings, PoolAllocator allocator, PageKeeper keeper) {
@@ -101,7 +101,7 @@ public final class NativeRuntime {
     return slots;
   }
 
-  /** GPUs use the pool's memory from now on; see {@link PageLocking#begin}. */
+  /** Page-locks the pool, as GPUs use it from now on; see {@link PageLocking#begin}. */
   public void pageLock(int device) {
     use(handle -> {
       pageLocking.begin(handle, device);
@@ -109,7 +109,7 @@ public final class NativeRuntime {
     });
   }
 
-  /** True if the pool is page-locked, or why not, in words; empty: no GPU uses it. */
+  /** The state of the pool's page locking, in words; empty: no GPU uses the pool. */
   public Optional<String> pageLocking() {
     return pageLocking.text();
   }
@@ -127,7 +127,7 @@ public final class NativeRuntime {
     }
   }
 
-  /** Returns the objects that users have not closed, in words; empty when nothing is left. */
+  /** Returns the objects that users have not closed, in words; empty if all are closed. */
   public List<String> openHandles() {
     List<String> open = new ArrayList<>();
     for (SlotPool pool : slots.pools()) {
@@ -173,8 +173,8 @@ public final class NativeRuntime {
   }
 
   /**
-   * Gives everything back to the core. All models were released before. Handles that are open are
-   * closed in the users' stead; then the records come back as threads leave the calls they are in.
+   * Gives everything back to the core, after all models were released. Closes the handles that
+   * users left open; their records come back as threads leave the calls they are in.
    *
    * @return false when a thread did not leave a call in time; then the core's runtime, with its
    *     memory, is left behind

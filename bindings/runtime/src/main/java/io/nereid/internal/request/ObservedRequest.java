@@ -9,8 +9,8 @@ import io.nereid.model.SequenceId;
 import java.util.Map;
 
 /**
- * Shows the request of a slot to an observer. The slot's memory stays the slot's: the observer
- * reads it between the beginning and the end that it hears of.
+ * Shows the request of a slot to an observer. The slot's memory stays the slot's: the observer may
+ * read it from {@code begin} to {@code end}.
  */
 record ObservedRequest(
     ModelSpec model, PoolMemory memory, RequestRecord record, RequestContent content)

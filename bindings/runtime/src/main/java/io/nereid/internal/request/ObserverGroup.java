@@ -7,17 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Several observers of a runtime's requests, each of which hears what it would hear alone. Never
- * changed; the threads that send and complete requests call it.
+ * Passes a runtime's requests to several observers, as to each alone. Immutable; the threads that
+ * send and complete requests call it.
  */
 record ObserverGroup(List<RequestObserver> members) implements RequestObserver {
 
-  /** The observer that tells one more; {@code now} is null where there is none yet. */
+  /** Adds one observer to {@code now}, which is null if there is none yet. */
   static RequestObserver with(RequestObserver now, RequestObserver one) {
     return of(now, one, true);
   }
 
-  /** The observer without one of those that it tells; null: none is left. */
+  /** Removes one observer from {@code now}; null: none is left. */
   static RequestObserver without(RequestObserver now, RequestObserver one) {
     return of(now, one, false);
   }
@@ -49,7 +49,7 @@ record ObserverGroup(List<RequestObserver> members) implements RequestObserver {
         if (observation != null) {
           interested.add(observation);
         }
-      } catch (RuntimeException | Error e) { // the others hear of the request all the same
+      } catch (RuntimeException | Error e) { // the other observers still hear of the request
         CoreLog.logQuietly("an observer failed as a request began", e);
       }
     }

@@ -3,15 +3,15 @@ package io.nereid.internal.request;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Knows memory of users' that stays where it is as long as it is reachable. */
+/** Recognizes users' memory that stays valid as long as it is reachable. */
 final class PermanentMemory {
 
   private static final Object GLOBAL_SCOPE = Arena.global().scope();
 
   /**
-   * The class of automatic arenas' scopes. There is no other way to tell memory that stays as long
-   * as it is reachable from memory that somebody can close; null when this platform's closeable
-   * scopes are of the same class, so that nothing is taken for automatic by mistake.
+   * The class of automatic arenas' scopes. Only the class tells memory that lives while it is
+   * reachable from memory that can be closed; null if closeable scopes have the same class on this
+   * platform, so that no memory is taken for automatic by mistake.
    */
   private static final Class<?> AUTOMATIC_SCOPE = automaticScope();
 
@@ -27,7 +27,7 @@ final class PermanentMemory {
     }
   }
 
-  /** True if a request can refer to it, instead of a copy. */
+  /** True if a request can refer to the memory instead of copying it. */
   static boolean is(MemorySegment segment) {
     if (!segment.isNative() || segment.address() == 0) {
       return false;

@@ -40,12 +40,12 @@ public final class RequestContent {
   private String id;
   private Map<String, Object> parameters;
   private MemorySegment[] borrowed;
-  private List<Runnable> afterwards; // null: there is nothing to be done
+  private List<Runnable> afterwards; // null: no actions
   private long deadlineNs;
   private int requiredInputsGiven;
-  private SequencePart sequence; // null: it belongs to none
-  private Consumer<TracedActivity> tracer; // null: nobody records what happens
-  private Throwable thrown; // by a backend that executed the request; before completion
+  private SequencePart sequence; // null: the request belongs to no sequence
+  private Consumer<TracedActivity> tracer; // null: activities are not traced
+  private Throwable thrown; // thrown by a backend that executed the request; set before completion
 
   RequestContent(RequestRecord record, Signature signature, long poolByteLimit) {
     this.record = record;
@@ -53,7 +53,7 @@ public final class RequestContent {
     this.poolByteLimit = poolByteLimit;
   }
 
-  /** Nobody reads the record's inputs any more: another request begins. */
+  /** Clears the content for another request, when nobody reads the record's inputs any more. */
   void clear() {
     id = null;
     parameters = null;
@@ -93,7 +93,7 @@ public final class RequestContent {
     return input;
   }
 
-  /** Input {@code index} has its memory now. */
+  /** Marks input {@code index}, which has its memory now, as given. */
   public void given(int index) {
     if (!signature.input(index).optional()) {
       requiredInputsGiven++;
@@ -103,7 +103,7 @@ public final class RequestContent {
   /**
    * Gives an input that was described the memory of a tensor, or else a copy of that.
    *
-   * @param callers whether it is the caller's memory, not that of a request, a response or a batch
+   * @param callers whether the memory is the caller's, not a request's, a response's or a batch's
    */
   public void bind(int index, TensorRecord input, Tensor tensor, boolean callers) {
     MemorySegment segment = tensor.segment();
@@ -116,7 +116,7 @@ public final class RequestContent {
     try {
       input.copyFrom(segment);
     } catch (RuntimeException e) {
-      // The segment cannot be read, by this thread or any more: leave the input as not given.
+      // This thread cannot read the segment, or it was closed: leave the input as not given.
       input.deselect();
       throw e;
     }
@@ -130,7 +130,7 @@ public final class RequestContent {
     borrowed[input] = segment;
   }
 
-  /** The user's memory that is input {@code input}, or null. */
+  /** The user's memory that an input refers to, or null. */
   public MemorySegment borrowed(int input) {
     return borrowed == null || input >= borrowed.length ? null : borrowed[input];
   }
@@ -163,7 +163,7 @@ public final class RequestContent {
     }
   }
 
-  /** Gives input {@code index} memory of the pool; returns where that is. */
+  /** Gives input {@code index} memory of the pool; returns the address. */
   public long place(int index, DataType type, long[] shape, long byteSize) {
     TensorRecord input = describe(index, type, shape, byteSize);
     allocate(index);
@@ -182,7 +182,7 @@ public final class RequestContent {
     given(index);
   }
 
-  /** Wants output {@code index}, in the pool or where {@link #deviceOutput} said. */
+  /** Marks as wanted output {@code index}, in the pool or where {@link #deviceOutput} said. */
   public void output(int index) {
     TensorRecord output = record.output(index);
     if (output.isSelected()) {
@@ -192,7 +192,7 @@ public final class RequestContent {
   }
 
   /**
-   * Wants an output in the memory of a GPU.
+   * Marks an output as wanted in the memory of a GPU.
    *
    * @param release as for {@link #afterwards}
    */
@@ -299,7 +299,7 @@ public final class RequestContent {
     record.deadlineNs(value);
   }
 
-  /** Returns who hears what plug-ins tell of it; null: nobody. */
+  /** Returns the listener to the activities that plug-ins tell of the request; null: none. */
   Consumer<TracedActivity> tracer() {
     return tracer;
   }
@@ -310,15 +310,16 @@ public final class RequestContent {
     tracer = listener;
   }
 
-  /** Its part in a sequence; null: it belongs to none. */
+  /** The request's part in a sequence; null: it belongs to none. */
   SequencePart sequence() {
     return sequence;
   }
 
   /**
-   * Makes it part of a sequence.
+   * Makes the request part of a sequence.
    *
-   * @param startDue whether the request that is sent next starts it; null: the sender says that
+   * @param startDue true: the next request that is sent starts the sequence; null: the sender
+   *     decides
    */
   public void sequence(SequenceId id, AtomicBoolean startDue) {
     record.sequence(id);
@@ -330,12 +331,12 @@ public final class RequestContent {
     return sequence != null;
   }
 
-  /** True if it is sent from another slot. */
+  /** True if the request is sent from another slot. */
   boolean isMoved() {
     return sequence != null && sequence.isMoved();
   }
 
-  /** Takes all that was given for a request to another load of the model. */
+  /** Takes over the content of a request to another load of the model. */
   void takeOver(RequestContent other) {
     for (int i = 0; i < other.record.inputCount(); i++) {
       if (other.record.input(i).isSelected()) {
@@ -371,21 +372,21 @@ public final class RequestContent {
     thrown = failure;
   }
 
-  /** It was not sent, or failed. */
+  /** Notes that the request was not sent, or failed. */
   void notSent() {
     if (sequence != null) {
       sequence.failed(record);
     }
   }
 
-  /** The core gave the record back; whoever waited for that may have left. */
+  /** Notes that the core gave the record back; the waiting thread may have left. */
   void answered() {
     if (sequence != null && record.status() != StatusCode.OK.number()) {
       notSent();
     }
   }
 
-  /** The reason why the request failed, whose record the core gave back. */
+  /** Returns the reason why a request failed; the core has given its record back. */
   NereidException failure() {
     NereidException failure = record.failure(record.status());
     if (thrown != null) {

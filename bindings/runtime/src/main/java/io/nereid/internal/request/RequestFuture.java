@@ -54,7 +54,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Runn
   }
 
   /**
-   * Lets another thread fail the future: this is the timer's, which must not run code that depends
+   * Makes another thread fail the future, because the timer's thread must not run code that depends
    * on it.
    */
   private void expire() {
@@ -72,7 +72,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Runn
     slot.pool().dispatch(this::finish);
   }
 
-  /** Takes the result out of the slot, whose record the core has given back. */
+  /** Takes the result out of the slot, after the core has given the record back. */
   private void finish() {
     cancelExpiry();
     R response;
@@ -84,7 +84,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Runn
       return;
     }
     if (!complete(response)) {
-      slot.close(generation, Slot.RESPONSE); // cancelled, or completed by somebody else
+      slot.close(generation, Slot.RESPONSE); // cancelled, or completed by other code
     }
   }
 

@@ -16,8 +16,8 @@ import io.nereid.types.StatusCode;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Tells Java's Flight Recorder, and whoever observes requests, of the requests of one slot. The
- * thread that submits a request calls it, and the one that completes it.
+ * Tells Java's Flight Recorder and the observers of the requests of one slot. The threads that
+ * submit and complete a request call it.
  */
 final class RequestRecording {
 
@@ -25,12 +25,12 @@ final class RequestRecording {
 
   private final ModelSpec model;
   private final PoolMemory memory;
-  private final AtomicReference<RequestObserver> observer; // null: nobody hears of the request
+  private final AtomicReference<RequestObserver> observer; // null: there are no observers
   private final RequestRecord record;
   private final RequestContent content;
-  private RecordedRequest event; // null: nobody recorded when the request was submitted
-  private Observation processes; // of the whole process's observer; null: it is not interested
-  private Observation runtimes; // of the runtime's
+  private RecordedRequest event; // null: no recording ran at submission
+  private Observation processes; // the process-wide observer's; null: it is not interested
+  private Observation runtimes; // the runtime's observer's
 
   RequestRecording(
       Signature signature,
@@ -45,9 +45,9 @@ final class RequestRecording {
     this.content = content;
   }
 
-  /** The request is about to be submitted. */
+  /** Called before the request is submitted. */
   void begin() {
-    // The class of an event has all of the recorder's loaded with it, which takes 0.1 s.
+    // Loading the class of an event loads all of the recorder's classes, which takes 0.1 s.
     event = FlightRecorderWatch.isOn() ? RecordedRequest.begun() : null;
     if (observer == null) {
       return;
@@ -65,13 +65,13 @@ final class RequestRecording {
   private Observation begun(RequestObserver observer) {
     try {
       return observer.begin(new ObservedRequest(model, memory, record, content));
-    } catch (RuntimeException | Error e) { // whatever it is, it is not the request's
+    } catch (RuntimeException | Error e) { // the failure is the observer's, not the request's
       CoreLog.logQuietly("an observer failed as a request began", e);
       return null;
     }
   }
 
-  /** It was not submitted after all. */
+  /** Called if the request was not submitted after all. */
   void refused(Throwable why) {
     event = null;
     if (processes != null || runtimes != null) {
@@ -81,7 +81,7 @@ final class RequestRecording {
     }
   }
 
-  /** The request is answered, and nobody else has its record yet. */
+  /** Called when the request is answered, before anybody else has its record. */
   void end() {
     if (event != null) {
       event.end();
@@ -122,7 +122,7 @@ final class RequestRecording {
     }
     try {
       observation.end(outcome);
-    } catch (RuntimeException | Error e) { // else nobody would hear that the request is answered
+    } catch (RuntimeException | Error e) { // else the answer would reach nobody
       CoreLog.logQuietly("an observer failed as a request ended", e);
     }
   }

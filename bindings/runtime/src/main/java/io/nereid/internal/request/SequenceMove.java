@@ -14,7 +14,7 @@ public final class SequenceMove {
   private SequenceMove() {}
 
   /**
-   * The slot that a request is to be sent from: its own, or a fresh one that closes with it. The
+   * Returns the slot to send a request from: its own, or a fresh one that closes with it. The
    * thread that sends a request of a sequence calls this.
    */
   public static Slot prepare(Slot slot, long generation) {
@@ -32,11 +32,11 @@ public final class SequenceMove {
       slot.content().notSent();
       throw t;
     } finally {
-      slot.endEdit(); // where it was moved, it counts as submitted from here on
+      slot.endEdit(); // a request that was moved counts as submitted from here on
     }
   }
 
-  /** A slot of the load where the sequence is; null: that is the slot's own, or gone. */
+  /** A slot of the load that has the sequence; null: that is the slot's own load, or it is gone. */
   private static Slot find(Slot slot, SequenceId id) {
     BiFunction<SequenceId, Boolean, SlotPool> route = slot.pool().route();
     if (route == null) {

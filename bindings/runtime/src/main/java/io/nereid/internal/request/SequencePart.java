@@ -12,12 +12,12 @@ final class SequencePart {
 
   private final SequenceId id;
 
-  /** True if the request that is sent next starts the sequence; null: its sender says that. */
+  /** True if the request that is sent next starts the sequence; null: its sender decides. */
   private final AtomicBoolean startDue;
 
   private boolean starts; // because startDue said so
 
-  /** Cancels the request where it was moved; null: it was not. */
+  /** Cancels the request that was moved; null: it was not moved. */
   private IntPredicate cancelThere;
 
   SequencePart(SequenceId id, AtomicBoolean startDue) {
@@ -29,7 +29,7 @@ final class SequencePart {
     return id;
   }
 
-  /** The request is about to be sent: starts the sequence where that is due. */
+  /** Called before the request is sent: starts the sequence if that is due. */
   void begin(RequestRecord record) {
     if (startDue != null && startDue.compareAndSet(true, false)) {
       starts = true;
@@ -37,7 +37,10 @@ final class SequencePart {
     }
   }
 
-  /** It was not sent, or failed: where it was to start the sequence, the next one has to. */
+  /**
+   * Called if the request was not sent, or failed: if it was to start the sequence, the next one
+   * does.
+   */
   void failed(RequestRecord record) {
     if (starts) {
       starts = false;
@@ -54,7 +57,7 @@ final class SequencePart {
     return next;
   }
 
-  /** The request is sent from another slot, where {@code cancel} gives up on it. */
+  /** Notes that the request is sent from another slot, where {@code cancel} gives up on it. */
   void moved(IntPredicate cancel) {
     cancelThere = cancel;
   }
@@ -63,7 +66,7 @@ final class SequencePart {
     return cancelThere != null;
   }
 
-  /** Gives up on the request where it went. */
+  /** Gives up on the request in the slot that it was moved to. */
   boolean cancel(int bit) {
     return cancelThere.test(bit);
   }

@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
-/** A model's inputs and outputs, prepared for looking things up while requests run. */
+/** A model's inputs and outputs, prepared for fast look-ups. */
 public final class Signature {
 
   private final ModelSpec spec;
@@ -65,7 +65,7 @@ public final class Signature {
     return new Signature(spec.forBackend());
   }
 
-  /** True if the backend is told of ids and parameters of requests. */
+  /** True if the backend takes ids and parameters of requests. */
   public boolean takesValues() {
     return takesValues;
   }
@@ -76,8 +76,8 @@ public final class Signature {
   }
 
   /**
-   * The values of a response: those of the backend, and an ensemble's tell the sequence of the
-   * request, as Triton's do.
+   * The values of a response: the backend's, and for an ensemble the request's sequence, as in
+   * Triton.
    */
   Map<String, Object> responseValues(RequestRecord record, SequencePart sequence) {
     Map<String, Object> values = takesValues ? record.responseValues() : Map.of();
@@ -127,7 +127,7 @@ public final class Signature {
   }
 
   /**
-   * The exception for a request that lacks required inputs; {@code given} has a bit of truth per
+   * The exception for a request that lacks required inputs; {@code given} has an element for each
    * input.
    */
   public NereidException missingInputs(boolean[] given) {

@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The life of one request after the other: a record of the core with everything Java knows about
- * its present use. The handles that users see are fresh objects that name a slot and a generation.
+ * Serves one request after the other: a record of the core with Java's state of its use. Users see
+ * fresh handles, which name a slot and a generation.
  *
- * <p>All ownership is in one word, changed by compare-and-set only: bits that say who still needs
- * the record, a count of short holds by threads that are inside a native call on it, and the
- * generation. The thread that takes the last need or hold away recycles the slot, so a record can
- * be neither freed nor reused under a thread that works on it, in whatever order callers act.
+ * <p>All ownership is in one word, changed by compare-and-set only: bits for those who still need
+ * the record, a count of short holds by threads inside a native call on it, and the generation. The
+ * thread that removes the last bit or hold recycles the slot, so a record is neither freed nor
+ * reused under a thread that works on it, whatever the order of calls.
  */
 public final class Slot {
 
@@ -27,10 +27,10 @@ public final class Slot {
   /** The response's handle is open: outputs belong to it. */
   public static final int RESPONSE = 4;
 
-  /** The record was handed to the core in this generation; says nothing about who needs it. */
+  /** The record was handed to the core in this generation; the bit does not keep the record. */
   private static final int SUBMITTED = 8;
 
-  /** A thread is filling in the request: the inputs are its own for that time. */
+  /** A thread is filling in the request: the inputs belong to that thread meanwhile. */
   private static final int EDITING = 16;
 
   private static final long HOLD = 1L << 8;
@@ -49,13 +49,13 @@ public final class Slot {
 
   private final AtomicLong state = new AtomicLong();
 
-  // The generation's facts: written before submission, read by threads that saw a later state.
+  // Fields of the generation: written before submission, read by threads that saw a later state.
   private Thread waiter;
   private Runnable completion;
   private volatile ResponseReceiver receiver;
   private final RequestRecording recording;
 
-  /** The place where the request was made; null: that is not recorded. */
+  /** The place where the request was made; null: places are not recorded. */
   volatile Origin origin;
 
   /** The loans of segments to the holders of the handles; null: not in the checked mode. */
@@ -70,7 +70,7 @@ public final class Slot {
         new RequestRecording(pool.signature(), pool.memory(), pool.observer(), record, content);
   }
 
-  /** The record, for a caller that has the slot by one of the ways below. */
+  /** The record, for a caller that holds the slot in one of the ways below. */
   public RequestRecord record() {
     return record;
   }
@@ -176,8 +176,8 @@ public final class Slot {
         return;
       }
       after = now & ~bit;
-      // A thread that holds the record may be looking at that memory: recycling drops it then. The
-      // core reads the inputs until it is done: completion drops them in that case.
+      // If a thread holds the record, it may be reading the memory, so recycling drops it. If the
+      // core has the record, it reads the inputs, so completion drops them.
       drop =
           (after & NEEDED_MASK) != 0
               && (now & HOLDS_MASK) == 0
@@ -200,7 +200,7 @@ public final class Slot {
     if (!Diagnostics.CHECKED) {
       return memory;
     }
-    synchronized (loans) { // closing takes back what was lent before, and waits for this
+    synchronized (loans) { // closing takes back the loans made before, and waits for this lock
       enter(generation, bit);
       try {
         return loans.lend(generation, bit == REQUEST, memory);
@@ -210,7 +210,7 @@ public final class Slot {
     }
   }
 
-  /** After a change of the state to {@code after}, which holds the record to drop what is its. */
+  /** Drops memory after a change of the state to {@code after}, which holds the record. */
   private void settle(int bit, boolean drop, long after) {
     if (!drop) {
       recycleIfUnneeded(after);
@@ -232,7 +232,7 @@ public final class Slot {
     waiter = null;
     completion = null;
     if (receiver != null) {
-      receiver = null; // it is volatile, and writing it is not free
+      receiver = null; // a volatile write costs time
     }
     content.clear();
     state.set((generation() + 1) << GENERATION_SHIFT);
@@ -245,9 +245,9 @@ public final class Slot {
    * Hands the record over to the core, once per generation, and holds it as by enter until {@link
    * #toResponse}.
    *
-   * @param completion run on the thread that completes the request; null: nothing
-   * @param receiver gets all answers; null: there is a completion, or this thread waits
-   * @return whether the request was answered at once: then nobody is told
+   * @param completion runs on the thread that completes the request; null: none
+   * @param receiver gets all answers; null: a completion or this thread does
+   * @return whether the request was answered at once, without telling the completion or receiver
    */
   public boolean submit(
       long generation, Runnable completion, ResponseReceiver receiver, boolean inline) {
@@ -281,7 +281,7 @@ public final class Slot {
     return true;
   }
 
-  /** The record is the caller's again. Inputs of a request that was closed are dropped here. */
+  /** Takes the record back from the core, and drops the inputs of a request that was closed. */
   private void complete() {
     recording.end();
     content.answered();
@@ -299,9 +299,9 @@ public final class Slot {
     settle(REQUEST, drop, after);
   }
 
-  /** Completes and tells whoever waits, on a thread of the core: its code does not block. */
+  /** Completes, and wakes or tells the waiting code, which must not block the core's thread. */
   void completeAndWake() {
-    // All are read before the state changes: afterwards the slot may serve another request.
+    // Read before the state changes: afterwards the slot may serve another request.
     Thread thread = waiter;
     Runnable completion = this.completion;
     ResponseReceiver receiver = this.receiver;
@@ -316,8 +316,8 @@ public final class Slot {
   }
 
   /**
-   * Turns the hold of a submission, whose record the core gave back, into an open response. When
-   * the request failed, throws why and lets go of the record.
+   * Turns the hold of a submission, whose record the core gave back, into an open response. If the
+   * request failed, releases the record and throws the failure.
    */
   public void toResponse() {
     if (record.status() == StatusCode.OK.number()) {
@@ -363,7 +363,7 @@ public final class Slot {
     return receiver;
   }
 
-  /** Takes all handles away, because the runtime closes. */
+  /** Closes all handles, because the runtime closes. */
   void revoke() {
     long generation = generation();
     ResponseReceiver receiver = this.receiver;
@@ -384,10 +384,7 @@ public final class Slot {
     return (int) state.get() & (REQUEST | RESPONSE);
   }
 
-  /**
-   * True if there is a request that was not submitted yet or not answered yet. Between the two it
-   * is not known from here whether the core has seen it.
-   */
+  /** True if a request is not submitted or not answered yet; the core may have it or not. */
   boolean isUnanswered() {
     long now = state.get();
     return (now & (REQUEST | SUBMITTED)) == REQUEST || (now & IN_FLIGHT) != 0;

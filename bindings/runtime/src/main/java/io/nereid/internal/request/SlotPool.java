@@ -26,7 +26,7 @@ import java.util.function.Supplier;
  * Any thread may call any method.
  *
  * <p>Free slots are on a lock-free stack; its head is a slot's id with a tag that changes with
- * every operation, so that a slot which left and came back is noticed.
+ * every operation, so that a slot that was taken and put back meanwhile is noticed.
  */
 public final class SlotPool {
 
@@ -36,7 +36,7 @@ public final class SlotPool {
     /** Closes it in the user's stead; does nothing when it is closed. */
     void revoke();
 
-    /** The place where the response's request was made; null: that is not recorded. */
+    /** The place where the response's request was made; null: places are not recorded. */
     Origin origin();
   }
 
@@ -53,7 +53,7 @@ public final class SlotPool {
   private final int tensorDevice;
   private final Supplier<RequestRecord> newRecord;
 
-  /** Every slot there is, free or not. */
+  /** Every slot, free or not. */
   @GuardedBy("all")
   private final Set<Slot> all = new HashSet<>();
 
@@ -62,7 +62,8 @@ public final class SlotPool {
   private final Set<OpenResponse> responses = new HashSet<>();
 
   /**
-   * The route for requests of sequences; null: they stay here. Written before the first request.
+   * The route for requests of sequences; null: they stay in this pool. Written before the first
+   * request.
    */
   private BiFunction<SequenceId, Boolean, SlotPool> route;
 
@@ -70,7 +71,7 @@ public final class SlotPool {
 
   private final AtomicLong head = new AtomicLong();
   private volatile boolean retired;
-  private long deadlineNs; // of requests that exist; written before retired
+  private long deadlineNs; // the deadline of existing requests; written before retired
   private volatile boolean sealed;
 
   /**
@@ -104,9 +105,9 @@ public final class SlotPool {
   }
 
   /**
-   * Says where requests of sequences go that are made here, before anybody finds the pool.
+   * Sets the route for requests of sequences that are made here, before the pool is published.
    *
-   * @param route by the sequence and whether the request starts it; null: nobody takes it
+   * @param route by the sequence and whether the request starts it; null: no load takes it
    */
   public void route(BiFunction<SequenceId, Boolean, SlotPool> route) {
     this.route = route;
@@ -121,17 +122,17 @@ public final class SlotPool {
     return table.poolByteLimit();
   }
 
-  /** Lets nobody hear of its requests, before anybody finds the pool. */
+  /** Hides the pool's requests from observers; called before the pool is published. */
   public void hide() {
     observed = false;
   }
 
-  /** Holds who hears of the requests that are sent from now on; null: nobody ever does. */
+  /** The current observer of requests; null: this pool's requests are hidden. */
   AtomicReference<RequestObserver> observer() {
     return observed ? table.observer() : null;
   }
 
-  /** Runs what may run users' code, on a thread for that. */
+  /** Runs a completion, which may run users' code, on a thread for that. */
   void dispatch(Runnable completion) {
     table.dispatch(completion);
   }
@@ -141,7 +142,7 @@ public final class SlotPool {
     return table.schedule(action, deadlineNs - System.nanoTime() + DEADLINE_GRACE_NS);
   }
 
-  /** Waits until the core gives the record back; when it gives up, throws and lets go of it. */
+  /** Waits until the core gives the record back; if it gives up, releases the record and throws. */
   public void await(Slot slot) {
     long deadlineNs = slot.content().deadlineNs();
     while (slot.inFlight()) {
@@ -160,7 +161,10 @@ public final class SlotPool {
     }
   }
 
-  /** The record is recycled once the core is done with it and the request is closed. */
+  /**
+   * Abandons a request and returns {@code reason}: the record is recycled once the core is done
+   * with it and the request is closed.
+   */
   private static NereidException abandoned(Slot slot, NereidException reason) {
     slot.record().cancel();
     slot.exit();
@@ -196,7 +200,7 @@ public final class SlotPool {
       }
     }
     slot.open();
-    // Either this sees that the pool was retired, or retire's scan sees the open slot.
+    // Either this thread sees that the pool was retired, or the scan in retire sees the open slot.
     if (retired) {
       slot.close(slot.generation(), Slot.REQUEST);
       return null;
@@ -224,7 +228,7 @@ public final class SlotPool {
       }
       Slot slot = table.slot(link - 1);
       if (slot == null) {
-        continue; // it left the table after head was read, so head has changed
+        continue; // the slot left the table after head was read, so head has changed
       }
       if (head.compareAndSet(now, tagged(now, slot.next))) {
         return slot;
@@ -252,8 +256,8 @@ public final class SlotPool {
   }
 
   /**
-   * No more requests from now on; those that exist go on, until {@code deadlineNs} those whose end
-   * is not in sight.
+   * Takes no new requests; existing ones go on, streams and unsent requests until {@code
+   * deadlineNs}.
    */
   public void retire(long deadlineNs) {
     synchronized (all) {
@@ -283,7 +287,7 @@ public final class SlotPool {
     }
   }
 
-  /** The response has given its memory back. */
+  /** Forgets a response that has given its memory back. */
   void remove(OpenResponse response) {
     boolean last;
     synchronized (all) {
@@ -311,7 +315,7 @@ public final class SlotPool {
     }
   }
 
-  /** Adds what is in use and remembers where it was made. */
+  /** Adds the slots and responses in use whose places of origin are recorded. */
   void addOpened(List<OpenHandle> opened) {
     for (Slot slot : snapshot()) {
       Origin origin = slot.origin;
@@ -343,7 +347,9 @@ public final class SlotPool {
         kind, signature.spec().name(), signature.spec().version(), origin.thread(), origin.stack());
   }
 
-  /** From now on records go back to the core as soon as nobody needs them. Retires, too. */
+  /**
+   * Retires the pool, and from now on gives records back to the core as soon as nobody needs them.
+   */
   public void seal() {
     retire(System.nanoTime());
     sealed = true;
@@ -353,7 +359,7 @@ public final class SlotPool {
     }
   }
 
-  /** Closes all handles in the users' stead. */
+  /** Closes all handles that users left open. */
   void revokeAll() {
     snapshot().forEach(Slot::revoke);
     List<OpenResponse> open;

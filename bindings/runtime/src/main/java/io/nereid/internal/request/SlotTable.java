@@ -41,7 +41,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
   @GuardedBy("this")
   private ScheduledThreadPoolExecutor deadlines;
 
-  private volatile long poolByteLimit; // known before the first model is loaded
+  private volatile long poolByteLimit; // set before the first model is loaded
 
   private final AtomicReference<RequestObserver> observer = new AtomicReference<>();
 
@@ -84,7 +84,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     return tag < 0 ? null : slot((int) tag).content();
   }
 
-  /** Tells who records the request with this tag, which the core has meanwhile. */
+  /** Tells the listener of the request with this tag, while the core has the request. */
   public void traced(long tag, TracedActivity activity) {
     Consumer<TracedActivity> tracer = sender(tag).tracer();
     if (tracer != null) {
@@ -99,7 +99,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
 
   @Override
   public void respond(long tag, RequestUpcalls.Outputs outputs) {
-    // The core has the record meanwhile, so the slot cannot have moved on to another request.
+    // The core has the record, so the slot cannot have moved on to another request.
     ResponseReceiver receiver = slot((int) tag).receiver();
     if (receiver != null) {
       receiver.respond(outputs);
@@ -114,7 +114,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     }
   }
 
-  /** Runs what completes futures, and with it users' code, on a thread for that. */
+  /** Completes futures, which runs users' code, on a thread for that. */
   void dispatch(Runnable completion) {
     Thread.startVirtualThread(completion);
   }
@@ -136,7 +136,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     }
   }
 
-  // ---- What there is ---------------------------------------------------------------------------
+  // ---- Pools ----------------------------------------------------------------------------------
 
   Set<SlotPool> pools() {
     return pools;
@@ -146,7 +146,7 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     pools.add(pool);
   }
 
-  /** No request to its model is left. May come twice. */
+  /** Forgets a pool whose model has no request left. May be called twice. */
   void remove(SlotPool pool) {
     pools.remove(pool);
   }

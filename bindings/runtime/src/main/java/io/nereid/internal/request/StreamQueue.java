@@ -11,10 +11,10 @@ import java.util.function.Function;
 
 /**
  * The queue between the backend that sends responses and the thread that reads them. It holds the
- * request's slot until nothing in it or in this queue is needed any more.
+ * request's slot until the slot and this queue are not needed any more.
  *
- * <p>The core is never called with the lock held, but to give memory back: cancelling can wait for
- * a completion on another thread, which takes this lock.
+ * <p>The core is never called with the lock held, except to give memory back: cancelling can wait
+ * for a completion on another thread, which takes this lock.
  */
 public final class StreamQueue implements ResponseReceiver {
 
@@ -46,10 +46,10 @@ public final class StreamQueue implements ResponseReceiver {
   private boolean closed;
 
   @GuardedBy("lock")
-  private boolean cancelled; // by the sender, who may read on
+  private boolean cancelled; // cancelled by the sender, who may go on reading
 
   @GuardedBy("lock")
-  private NereidException failure; // what the reader gets when the queue is empty
+  private NereidException failure; // thrown to the reader when the queue is empty
 
   /**
    * Makes a queue for a request that is not submitted yet; submission holds the slot for this
@@ -77,7 +77,7 @@ public final class StreamQueue implements ResponseReceiver {
    * The next response; null when there are no more.
    *
    * @param earlier makes the handle of a response before the last
-   * @param last makes the handle of that which completed the request
+   * @param last makes the handle of the response that completed the request
    */
   public <R> R next(Function<StreamedResponse, R> earlier, RequestFuture.Opener<R> last) {
     NereidException reason;
@@ -105,7 +105,9 @@ public final class StreamQueue implements ResponseReceiver {
     throw reason;
   }
 
-  /** Waits until something changes; returns why there is nothing to wait for, else null. */
+  /**
+   * Waits until something changes; returns the reason if there is nothing to wait for, else null.
+   */
   @GuardedBy("lock")
   private NereidException awaitResponse() {
     try {
@@ -191,7 +193,7 @@ public final class StreamQueue implements ResponseReceiver {
     settle();
   }
 
-  /** Lets go of the slot when nobody will fetch what is in it. */
+  /** Releases the slot once nobody will fetch its response. */
   @GuardedBy("lock")
   private void settle() {
     if (holding && completed && (closed || failure != null) && responses.isEmpty()) {
@@ -201,7 +203,7 @@ public final class StreamQueue implements ResponseReceiver {
     }
   }
 
-  // ---- The backend, and others that the core calls for -----------------------------------------
+  // ---- The backend, and other callers from the core --------------------------------------------
 
   @Override
   public void respond(Outputs outputs) {
@@ -235,7 +237,10 @@ public final class StreamQueue implements ResponseReceiver {
     }
   }
 
-  /** Its responses come on threads that others need, and only set out when there is room. */
+  /**
+   * True for an ensemble: its responses come on shared threads, and are made only when there is
+   * room.
+   */
   private boolean ofEnsemble() {
     return slot.pool().signature().spec().ensemble().isPresent();
   }
@@ -251,9 +256,8 @@ public final class StreamQueue implements ResponseReceiver {
   }
 
   /**
-   * Waits until the reader has caught up. The wait also ends when the request is as good as over:
-   * the response goes to the reader all the same, since the backend may not notice before it is
-   * done.
+   * Waits until the reader has caught up. The wait also ends when the request is cancelled or
+   * closed; the response still goes to the reader, since the backend may notice only at its end.
    */
   @GuardedBy("lock")
   private void waitForReader() {
@@ -266,7 +270,7 @@ public final class StreamQueue implements ResponseReceiver {
       try {
         changed.awaitNanos(leftNs);
       } catch (InterruptedException e) {
-        interrupted = true; // the thread is the backend's: not for this queue
+        interrupted = true; // the interrupt is meant for the backend, whose thread this is
       }
     }
     if (interrupted) {

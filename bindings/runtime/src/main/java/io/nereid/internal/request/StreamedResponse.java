@@ -11,9 +11,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Map;
 
 /**
- * A response before the last of a request. The record goes on to the next one, so this owns its
- * buffers itself. It belongs to its stream until {@link #deliver}, then to the user, whose threads
- * may all call it.
+ * A response before the last of a request. The record is used for the next response, so this one
+ * owns its buffers. It belongs to its stream until {@link #deliver}, then to the user, whose
+ * threads may all call it.
  */
 public final class StreamedResponse extends TensorOwner implements SlotPool.OpenResponse {
 
@@ -23,15 +23,15 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
   private final Tensor[] tensors; // null: not there
   private final long[] buffers;
   private final Map<String, Object> parameters;
-  private final NereidException failure; // null: it has outputs
+  private final NereidException failure; // null: the response has outputs
 
   private final LentMemory lent = Diagnostics.CHECKED ? new LentMemory() : null;
 
   private volatile boolean closed;
 
   /**
-   * A response to the slot's request of these outputs, which keep their buffers for the time being:
-   * see {@link #takeBuffers}.
+   * A response with these outputs to the slot's request. The outputs keep their buffers until
+   * {@link #takeBuffers}.
    */
   StreamedResponse(Slot slot, Outputs outputs) {
     pool = slot.pool();
@@ -64,19 +64,19 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
     return signature.responseValues(slot.record(), slot.content().sequence());
   }
 
-  /** From now on the buffers belong to this, no longer to the outputs it was made of. */
+  /** Moves the buffers from the outputs to this response. */
   void takeBuffers(Outputs outputs) {
     for (int i = 0; i < buffers.length; i++) {
       outputs.get(i).takeBuffer();
     }
   }
 
-  /** From now on it is an open handle of the user's. While the request's slot is held. */
+  /** Makes this an open handle of the user's. Called while the request's slot is held. */
   void deliver() {
     pool.add(this);
   }
 
-  /** Gives the buffers back; false when that was done before. */
+  /** Gives the buffers back; false if they were given back before. */
   synchronized boolean release() {
     if (closed) {
       return false;
@@ -137,7 +137,7 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
     return failure;
   }
 
-  /** Throws when it was closed. */
+  /** Throws if the response was closed. */
   @Override
   public void checkOpen() {
     if (closed) {
@@ -158,8 +158,8 @@ public final class StreamedResponse extends TensorOwner implements SlotPool.Open
   }
 
   /**
-   * Lets an input of a request refer to the output that is at this address; false when it has none
-   * of its own there, and when the request is to another runtime.
+   * Lets an input of a request refer to the output that is at this address; false if this response
+   * owns none there, or the request goes to another runtime.
    */
   public synchronized boolean share(SlotPool to, long data, TensorRecord input) {
     if (to.memory() != pool.memory()) {

@@ -4,7 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 
-/** Makes one number out of phases within phases: how much of the outermost one is done. */
+/** Computes the completed fraction of the outermost phase, from nested phases. */
 public final class BuildFraction implements BuildProgress {
 
   private static final class Phase {
@@ -43,7 +43,7 @@ public final class BuildFraction implements BuildProgress {
     phases.remove(phase);
   }
 
-  /** From 0 to 1, of the outermost phase that runs; 0 between two of them. */
+  /** The completed fraction of the outermost running phase, from 0 to 1; 0 between two phases. */
   public synchronized double value() {
     return phases.entrySet().stream()
         .filter(entry -> entry.getValue().parent.isEmpty())
@@ -52,12 +52,12 @@ public final class BuildFraction implements BuildProgress {
         .orElse(0.0);
   }
 
-  /** The phase that began last, of those that run; empty between two of them. */
+  /** The running phase that began last; empty between two phases. */
   public synchronized String innermost() {
     return phases.isEmpty() ? "" : phases.lastEntry().getKey();
   }
 
-  /** The steps that are done, and of the one that is under way what its own phase has done. */
+  /** The fraction of the steps that are done, with the completed part of the present step. */
   private synchronized double of(String name, Phase phase) {
     double within =
         phases.entrySet().stream()

@@ -12,8 +12,8 @@ import org.bytedeco.tensorrt.nvinfer.ILogger.Severity;
 
 /**
  * TensorRT's messages during a build: warnings and errors go to the log of the program, and the
- * last errors are kept, because its functions say no more than that they failed. Called from
- * threads of TensorRT; made only after TensorRT was loaded.
+ * last errors are kept, because its functions report no reason of a failure. Called from threads of
+ * TensorRT; made only after TensorRT was loaded.
  */
 final class BuildLog {
 

@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 
-/** The options of an engine's build; {@link Builder} says what each of these means. */
+/** The options of an engine's build; {@link Builder} describes each of them. */
 public record BuildOptions(
     Set<Precision> precisions,
     boolean best,
@@ -29,7 +29,7 @@ public record BuildOptions(
     OptionalInt auxiliaryStreams,
     int device) {
 
-  /** Copies the collections and checks what does not go together. */
+  /** Copies the collections and checks for conflicts. */
   public BuildOptions {
     precisions = Set.copyOf(precisions);
     profiles = profiles.stream().map(List::copyOf).toList();
@@ -58,7 +58,7 @@ public record BuildOptions(
     }
   }
 
-  /** FP32 with TF32, and TensorRT's defaults. */
+  /** A builder with FP32 and TF32, and TensorRT's defaults. */
   public static Builder builder() {
     return new Builder();
   }
@@ -85,13 +85,16 @@ public record BuildOptions(
 
     private Builder() {}
 
-    /** Adds something that the engine may compute with beside FP32. */
+    /** Adds a precision that the engine may use beside FP32. */
     public Builder precision(Precision precision) {
       precisions.add(precision);
       return this;
     }
 
-    /** True if it may compute with all that the GPU and the network allow; false by default. */
+    /**
+     * True if the engine may use all precisions that the GPU and the network allow; false by
+     * default.
+     */
     public Builder best(boolean all) {
       best = all;
       return this;
@@ -115,25 +118,25 @@ public record BuildOptions(
       return this;
     }
 
-    /** The most device memory that a layer may use for itself; all there is by default. */
+    /** The most device memory that a layer may use for itself; by default all. */
     public Builder workspaceBytes(long bytes) {
       workspaceBytes = OptionalLong.of(bytes);
       return this;
     }
 
-    /** From 0, which builds quickly, to 5; TensorRT's own by default. */
+    /** The optimization level, from 0, which builds quickly, to 5; TensorRT's own by default. */
     public Builder optimizationLevel(int level) {
       optimizationLevel = OptionalInt.of(level);
       return this;
     }
 
-    /** True if later versions of TensorRT 10 may load it. */
+    /** True if later versions of TensorRT 10 may load the engine. */
     public Builder versionCompatible(boolean compatible) {
       versionCompatible = compatible;
       return this;
     }
 
-    /** True if other GPUs from compute capability 8.0 on may load it; not with FP8. */
+    /** True if other GPUs from compute capability 8.0 on may load the engine; not with FP8. */
     public Builder hardwareCompatible(boolean compatible) {
       hardwareCompatible = compatible;
       return this;
@@ -145,7 +148,7 @@ public record BuildOptions(
       return this;
     }
 
-    /** True if weights may be treated as sparse where they are. */
+    /** True if sparse weights may be treated as such. */
     public Builder sparse(boolean allowed) {
       sparse = allowed;
       return this;
@@ -157,7 +160,7 @@ public record BuildOptions(
       return this;
     }
 
-    /** True if the plan is without its weights, which are given to it when it is loaded. */
+    /** True if the plan has no weights, which it gets when it is loaded. */
     public Builder stripped(boolean strip) {
       stripped = strip;
       return this;

@@ -2,20 +2,23 @@ package io.nereid.tensorrt.builder;
 
 import java.util.Optional;
 
-/** Told how far a build is; from any thread, also from several at once. */
+/** Receives the progress of a build; any thread may call, also several at once. */
 public interface BuildProgress {
 
-  /** The progress that nobody wants to know of. */
+  /** Ignores progress. */
   BuildProgress NONE = new BuildProgress() {};
 
-  /** A phase begins; {@code parent} is the one that it is part of. */
+  /** Called when a phase begins; {@code parent} is the enclosing phase. */
   default void started(String phase, Optional<String> parent, int steps) {}
 
-  /** A step of a phase is done, from 0. Returns whether to go on; otherwise the build ends. */
+  /**
+   * Called when a step of a phase, counted from 0, is done. Returns whether to go on; false ends
+   * the build.
+   */
   default boolean step(String phase, int step) {
     return true;
   }
 
-  /** A phase ends, perhaps before all of its steps. */
+  /** Called when a phase ends, perhaps before all of its steps. */
   default void finished(String phase) {}
 }

@@ -9,8 +9,8 @@ import org.bytedeco.tensorrt.nvinfer.ILogger;
 import org.bytedeco.tensorrt.nvinfer.INoCopy;
 
 /**
- * The objects that a build makes. TensorRT reads weights where they are until the build is over, so
- * the owner of what a network refers to must live as long.
+ * Owns the objects of a build. TensorRT reads weights in place until the build is over, so owners
+ * of memory that a network refers to must live as long.
  */
 public final class BuildScope implements AutoCloseable {
 
@@ -21,25 +21,25 @@ public final class BuildScope implements AutoCloseable {
     this.log = log;
   }
 
-  /** For what else of TensorRT is made. */
+  /** The logger for further objects of TensorRT. */
   public ILogger logger() {
     return log.logger();
   }
 
-  /** Closes it after the build, before the network is deleted; what was kept last comes first. */
+  /** Closes an owner of memory after the build, in reverse order, before the network is deleted. */
   public <T extends AutoCloseable> T keep(T owner) {
     kept.push(owner);
     return owner;
   }
 
-  /** Deletes in its turn what TensorRT was asked for. */
+  /** Deletes an object of TensorRT after the build, in reverse order. */
   <T extends INoCopy> T own(T object, String what) {
     T made = made(object, what);
     keep(() -> NativeObjects.delete(made));
     return made;
   }
 
-  /** Returns what TensorRT was asked for; it hands out null when it cannot. */
+  /** Returns the object that TensorRT made; throws if that is null. */
   <T extends Pointer> T made(T object, String what) {
     if (Pointer.isNull(object)) {
       throw log.failure("TensorRT could not make " + what);
@@ -47,7 +47,7 @@ public final class BuildScope implements AutoCloseable {
     return object;
   }
 
-  /** After the build; whatever fails, the rest is closed. */
+  /** Closes everything after the build, even if one step fails. */
   @Override
   public void close() {
     while (!kept.isEmpty()) {

@@ -11,9 +11,9 @@ import java.nio.file.Path;
 
 /**
  * The libraries that TensorRT opens by their bare names when it builds: the one with the kernels
- * that it chooses from, and its lean runtime, which a version-compatible plan carries. They have no
- * such names that ones loaded before could be found by: so they must be where the system's loader
- * looks, which is decided when the process starts.
+ * that it chooses from, and its lean runtime, which a version-compatible plan carries. Their names
+ * do not let libraries that were loaded before satisfy them, so they must be where the system's
+ * loader looks, which is decided when the process starts.
  */
 final class BuilderResource {
 
@@ -21,11 +21,11 @@ final class BuilderResource {
 
   private BuilderResource() {}
 
-  /** Fails early, and with what to do, where TensorRT would fail late. */
+  /** Throws early and with advice if a library is missing, where TensorRT would fail late. */
   static void require(TensorRtLibrary library, BuildOptions options) {
     Path directory = Path.of(library.location()).getParent();
     String kernels = "libnvinfer_builder_resource.so." + library.version();
-    // In another place, or split by architecture as later versions are: TensorRT knows better.
+    // Another place, or one split by architecture as in later versions, is left to TensorRT.
     if (directory != null && Files.exists(directory.resolve(kernels))) {
       requireFound(kernels, directory);
     }
@@ -34,7 +34,7 @@ final class BuilderResource {
     }
   }
 
-  /** {@code directory}: where TensorRT was found; null: that is not known. */
+  /** {@code directory} is that of TensorRT; null: unknown. */
   static void requireLeanRuntime(Path directory) {
     if (directory != null && Files.exists(directory.resolve(LEAN_RUNTIME))) {
       requireFound(LEAN_RUNTIME, directory);

@@ -46,7 +46,7 @@ final class BuilderSettings {
     options.optimizationLevel().ifPresent(config::setBuilderOptimizationLevel);
     options.auxiliaryStreams().ifPresent(count -> TensorRtMajor.setAuxiliaryStreams(config, count));
     if (options.versionCompatible() && !options.plugins().isEmpty()) {
-      // They travel inside a plan that is for other versions: it brings its own runtime.
+      // A plan for other versions contains the plugins, as it contains its own runtime.
       BytePointer[] paths =
           options.plugins().stream()
               .map(path -> new BytePointer(path.toAbsolutePath().toString()))
@@ -56,8 +56,8 @@ final class BuilderSettings {
   }
 
   /**
-   * True if the types of the network decide what is computed in. Throws where precisions are asked
-   * for, and TensorRT has none to choose.
+   * True if the network's types decide the precision. Throws if precisions are asked for although
+   * TensorRT cannot choose.
    */
   static boolean isStronglyTyped(BuildOptions options) {
     TensorRtMajor major = TensorRtMajor.HERE;
@@ -81,7 +81,10 @@ final class BuilderSettings {
     }
   }
 
-  /** What the engine may compute with; {@code quantized}: what the network has nodes for. */
+  /**
+   * The precisions that the engine may use; {@code quantized}: those for which the network has
+   * nodes.
+   */
   static Set<Precision> precisions(BuildOptions options, Set<Precision> quantized, Gpu device) {
     Set<Precision> wanted = EnumSet.noneOf(Precision.class);
     wanted.addAll(options.precisions());
@@ -110,20 +113,20 @@ final class BuilderSettings {
     return wanted;
   }
 
-  /** What the network has nodes for that quantize. */
+  /** The precisions for which the network has quantizing nodes. */
   private static Set<Precision> quantized(INetworkDefinition network) {
     Set<Precision> found = EnumSet.noneOf(Precision.class);
     for (int i = 0; i < network.getNbLayers(); i++) {
       ILayer layer = network.getLayer(i);
       LayerType type = layer.getType().intern();
-      // Weights that were quantized before have no node that does it, only one that undoes it.
+      // Weights that were quantized before have only a dequantizing node.
       boolean quantizes = type == LayerType.kQUANTIZE;
       if (quantizes || type == LayerType.kDEQUANTIZE) {
         ITensor tensor = quantizes ? layer.getOutput(0) : layer.getInput(0);
         switch (tensor.getType().intern()) {
           case kINT8 -> found.add(Precision.INT8);
           case kFP8 -> found.add(Precision.FP8);
-          default -> {} // of no precision that one can ask for
+          default -> {} // no precision that can be asked for
         }
       }
     }

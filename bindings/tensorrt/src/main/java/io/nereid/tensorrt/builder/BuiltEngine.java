@@ -10,17 +10,17 @@ import java.util.Optional;
 import org.bytedeco.tensorrt.nvinfer.IHostMemory;
 
 /**
- * What was built.
+ * The result of a build.
  *
  * @param signature inputs and outputs with all their dimensions, and the largest batch
- * @param profileCount how many optimisation profiles there are
+ * @param profileCount the number of optimisation profiles
  * @param layerCount layers of the engine, after they were fused
  * @param planBytes size of the plan
  * @param contextBytes device memory that one execution needs beside weights, inputs and outputs
  * @param buildTime from the network's definition to the written plan
  * @param latency of an execution at the shapes that the first profile is made for, with all inputs
- *     zero and without copies; the median. Empty where it could not be measured, as without weights
- * @param device where it was built, and runs
+ *     zero and without copies; the median. Empty if it could not be measured, as without weights
+ * @param device the GPU on which it was built, and runs
  * @param version the TensorRT that built it, and loads it
  */
 public record BuiltEngine(

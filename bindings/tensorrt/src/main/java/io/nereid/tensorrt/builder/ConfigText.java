@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The config.pbtxt of a plan. */
+/** Writes the config.pbtxt of a plan. */
 public final class ConfigText {
 
   private ConfigText() {}
@@ -15,7 +15,7 @@ public final class ConfigText {
    * A configuration that serves the plan as it is, with dynamic batching if it has a batch
    * dimension.
    *
-   * @param signature with all dimensions, as {@link BuiltEngine#signature} has it
+   * @param signature with all dimensions, as in {@link BuiltEngine#signature}
    */
   public static String of(String name, ModelSignature signature) {
     StringBuilder text = new StringBuilder("name: " + quoted(name) + "\n");
@@ -36,7 +36,7 @@ public final class ConfigText {
     text.append(field).append(" {\n");
     text.append("  name: ").append(quoted(spec.name())).append('\n');
     text.append("  data_type: TYPE_").append(spec.dataType()).append('\n');
-    // A batch of scalars has no dimensions beside its own, and the file must have one.
+    // A batch of scalars has only the batch dimension, but the file must have another.
     boolean scalar = dims.isEmpty();
     String listed =
         scalar ? "1" : dims.stream().map(String::valueOf).collect(Collectors.joining(", "));
@@ -47,7 +47,7 @@ public final class ConfigText {
     text.append("}\n");
   }
 
-  /** A string of protobuf's text: bytes that are not plain become octal numbers. */
+  /** A string in protobuf's text format: bytes that are not plain become octal escapes. */
   private static String quoted(String value) {
     StringBuilder text = new StringBuilder("\"");
     for (byte one : value.getBytes(StandardCharsets.UTF_8)) {

@@ -25,11 +25,11 @@ public final class EngineBuilder {
   private EngineBuilder() {}
 
   /**
-   * Builds one; takes from seconds to an hour.
+   * Builds an engine, which takes from seconds to an hour.
    *
-   * @param plan the file that is written; what was there is replaced when the build has succeeded
-   * @throws NereidException when something that is needed is missing, the network cannot be taken,
-   *     or no engine can be built; the message says why
+   * @param plan the file to write; an old one is replaced when the build has succeeded
+   * @throws NereidException a library is missing, the network is unsuitable, or no engine can be
+   *     built; the message has the reason
    */
   public static BuiltEngine build(
       NetworkSource source, BuildOptions options, Path plan, BuildProgress progress)
@@ -50,7 +50,7 @@ public final class EngineBuilder {
         throw log.failure("TensorRT's plugins could not be registered");
       }
       IBuilder made = nvinfer.createInferBuilder(log.logger());
-      // Where CUDA does not work, what is returned is not null and ends the process when it is
+      // If CUDA does not work, the returned object is not null and ends the process when it is
       // used.
       if (!log.isClean()) {
         throw log.failure("TensorRT could not make a builder");

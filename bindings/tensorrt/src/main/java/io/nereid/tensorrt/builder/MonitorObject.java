@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.bytedeco.tensorrt.nvinfer.IProgressMonitor;
 
-/** Hands what TensorRT tells of a build to a {@link BuildProgress}. */
+/** Passes TensorRT's progress of a build to a {@link BuildProgress}. */
 final class MonitorObject implements AutoCloseable {
 
   private static final System.Logger LOGGER = System.getLogger("io.nereid.tensorrt.builder");
@@ -38,7 +38,7 @@ final class MonitorObject implements AutoCloseable {
             NativeInterface.function(lookup, this, "finished", FunctionDescriptor.ofVoid(ADDRESS)));
   }
 
-  /** What TensorRT is given; valid until this is closed. */
+  /** The object for TensorRT, valid until this is closed. */
   IProgressMonitor object() {
     return new IProgressMonitor(object.address());
   }
@@ -52,7 +52,7 @@ final class MonitorObject implements AutoCloseable {
     object.close();
   }
 
-  // ---- Called by TensorRT, from threads of its own: nothing may be thrown ----------------------
+  // ---- Called by TensorRT on its own threads: these must not throw ----------------------------
 
   private void started(MemorySegment phase, MemorySegment parent, int steps) {
     safely(() -> {
@@ -74,7 +74,7 @@ final class MonitorObject implements AutoCloseable {
     });
   }
 
-  /** A bar that fails must not fail the build. */
+  /** Calls the listener; its failure must not fail the build. */
   private static boolean safely(BooleanSupplier call) {
     try {
       return call.getAsBoolean();

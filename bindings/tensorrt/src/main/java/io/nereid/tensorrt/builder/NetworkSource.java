@@ -3,7 +3,7 @@ package io.nereid.tensorrt.builder;
 import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
 
 /**
- * Where a network comes from: an ONNX file ({@link OnnxFile}), or code that adds layers through
+ * The source of a network: an ONNX file ({@link OnnxFile}), or code that adds layers through
  * JavaCPP's classes.
  */
 @FunctionalInterface
@@ -14,11 +14,11 @@ public interface NetworkSource {
    * of weights, are released when the engine is built.
    *
    * @param network empty
-   * @param scope keeps what the network refers to until the engine is built
+   * @param scope owns memory that the network refers to until the engine is built
    */
   void define(INetworkDefinition network, BuildScope scope) throws Exception;
 
-  /** What it is called in messages. */
+  /** The source's name in messages. */
   default String description() {
     return "the network";
   }

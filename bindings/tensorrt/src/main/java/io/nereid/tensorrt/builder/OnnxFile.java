@@ -13,13 +13,13 @@ import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
 import org.bytedeco.tensorrt.nvonnxparser.IParser;
 
 /**
- * A network in a file of ONNX; weights beside it are found by the names that the file has for them.
+ * A network in an ONNX file, which may name files with weights beside it.
  *
- * @param file where it is
+ * @param file the path
  */
 public record OnnxFile(Path file) implements NetworkSource {
 
-  /** Checks that there is such a file, before anything of TensorRT is loaded. */
+  /** Checks that the file exists, before TensorRT is loaded. */
   public OnnxFile {
     if (!Files.isRegularFile(file)) {
       throw new NereidException(
@@ -38,7 +38,8 @@ public record OnnxFile(Path file) implements NetworkSource {
   public void define(INetworkDefinition network, BuildScope scope) {
     IParser parser =
         scope.made(nvonnxparser.createParser(network, scope.logger()), "its ONNX parser");
-    // The network's weights are its memory, and it is no object of those that others return.
+    // The parser owns the network's weights; its destructor has another place than in other
+    // objects.
     scope.keep(() -> NativeObjects.delete(parser, TensorRtMajor.HERE.parserDestructor()));
     if (!parser.parseFromFile(file.toString(), ILogger.Severity.kWARNING.value)) {
       throw new NereidException(

@@ -14,14 +14,14 @@ import org.bytedeco.tensorrt.nvinfer.INetworkDefinition;
 import org.bytedeco.tensorrt.nvinfer.IOptimizationProfile;
 import org.bytedeco.tensorrt.nvinfer.ITensor;
 
-/** Gives TensorRT the optimisation profiles, after a look at whether they fit the network. */
+/** Checks the optimisation profiles against the network, and gives them to TensorRT. */
 final class Profiles {
 
   /**
    * An input of a network.
    *
-   * @param dims -1 where any size goes
-   * @param shape whether its values decide on shapes; then ranges are of values
+   * @param dims -1: any size
+   * @param shape whether shapes are computed from its values, so that ranges are of values
    */
   record NetworkInput(String name, List<Long> dims, boolean shape) {
 

@@ -9,10 +9,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import org.bytedeco.tensorrt.nvinfer.IHostMemory;
 
-/** Writes what TensorRT has serialized into a file. */
+/** Writes a serialized object of TensorRT into a file. */
 final class SerializedFile {
 
-  /** A buffer of Java ends at 2 GiB, plans do not. */
+  /** The bytes of one write: Java's buffers are limited to 2 GiB, plans are not. */
   private static final long CHUNK_BYTES = 1L << 30;
 
   private SerializedFile() {}

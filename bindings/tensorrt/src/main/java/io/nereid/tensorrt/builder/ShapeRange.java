@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * The shapes that an engine takes at one input, all dimensions included; of a shape tensor, the
- * values that it takes.
+ * The shapes that an engine accepts for an input, with all dimensions; for a shape tensor, the
+ * accepted values.
  *
  * @param input the input's name
  * @param min the smallest
@@ -22,7 +22,7 @@ public record ShapeRange(String input, List<Long> min, List<Long> opt, List<Long
       "expected shapes as INPUT=MIN:OPT:MAX, such as input=1x3x224x224:8x3x224x224:32x3x224x224, or"
           + " INPUT=SHAPE where there is one only";
 
-  /** 18 digits always fit a long. */
+  /** The form of a shape; 18 digits always fit a long. */
   private static final Pattern SHAPE = Pattern.compile("-?[0-9]{1,18}(x-?[0-9]{1,18})*|scalar");
 
   public ShapeRange {
@@ -48,7 +48,7 @@ public record ShapeRange(String input, List<Long> min, List<Long> opt, List<Long
 
   /** One range in the form {@code input=1x16:8x16:32x16}, or {@code input=8x16} for one shape. */
   public static ShapeRange parse(String text) {
-    // Names may contain anything, also '=' and ':'; shapes do not.
+    // Names may contain '=' and ':'; shapes do not.
     int equals = text.lastIndexOf('=');
     if (equals <= 0) {
       throw malformed(text);
@@ -65,8 +65,7 @@ public record ShapeRange(String input, List<Long> min, List<Long> opt, List<Long
   }
 
   /**
-   * Optimisation profiles out of ranges in the order in which they were given: the input that is
-   * named again begins the next one.
+   * Groups ranges into optimisation profiles, in order: a repeated input begins the next profile.
    */
   public static List<List<ShapeRange>> profiles(List<ShapeRange> ranges) {
     List<List<ShapeRange>> profiles = new ArrayList<>();

@@ -13,8 +13,8 @@ import org.bytedeco.tensorrt.nvinfer.IHostMemory;
 import org.bytedeco.tensorrt.nvinfer.ITimingCache;
 
 /**
- * What was measured in earlier builds on the same GPU, in a file: the next build of a network with
- * equal layers does not measure them again. Not for several builds at once: the last one wins.
+ * A file with measurements of earlier builds on the same GPU: the next build of a network with
+ * equal layers does not repeat them. Not for several builds at once: the last one wins.
  */
 final class TimingCache implements AutoCloseable {
 
@@ -26,7 +26,7 @@ final class TimingCache implements AutoCloseable {
     this.cache = cache;
   }
 
-  /** Gives the configuration a cache with what the file has; without a file there is none. */
+  /** Gives the configuration a cache with the file's content; none without a file. */
   static TimingCache open(IBuilderConfig config, Optional<Path> file) throws IOException {
     if (file.isEmpty()) {
       return new TimingCache(file, null);
@@ -46,7 +46,7 @@ final class TimingCache implements AutoCloseable {
     return new TimingCache(file, cache);
   }
 
-  /** Null when TensorRT does not take it. */
+  /** Reads a cache; null: TensorRT does not accept it. */
   private static ITimingCache read(IBuilderConfig config, byte[] bytes) {
     BytePointer blob = bytes.length == 0 ? null : new BytePointer(bytes);
     ITimingCache cache = config.createTimingCache(blob, bytes.length);

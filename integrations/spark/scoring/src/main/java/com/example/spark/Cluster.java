@@ -13,8 +13,7 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Makes the session with which a driver has its executors score; {@code spark-submit} takes the
- * same settings.
+ * Makes the driver's session, whose executors score; {@code spark-submit} takes the same settings.
  */
 final class Cluster {
 
@@ -29,9 +28,9 @@ final class Cluster {
   /**
    * Connects to a cluster.
    *
-   * @param jars this example and Nereid with what it needs, but nothing of Spark
+   * @param jars this example, Nereid and its dependencies, without Spark
    * @param models an archive of a model repository
-   * @param reports where executors say what became of their runtimes
+   * @param reports the directory for the executors' reports about their runtimes
    */
   static SparkSession open(String master, List<Path> jars, Path models, Path reports) {
     return SparkSession.builder()
@@ -48,7 +47,7 @@ final class Cluster {
         .getOrCreate();
   }
 
-  /** A model repository as an archive that executors unpack. */
+  /** Packs a model repository into an archive that executors unpack. */
   static Path archive(Path repository, Path archive) throws IOException {
     try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(archive));
         Stream<Path> files = Files.walk(repository)) {

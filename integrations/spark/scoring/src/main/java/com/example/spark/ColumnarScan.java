@@ -14,8 +14,8 @@ final class ColumnarScan {
   private ColumnarScan() {}
 
   /**
-   * The batches of what a plan reads, before Spark makes rows of them. A batch is good until the
-   * next one is asked for: the reader fills the same memory again.
+   * The batches that a plan reads, before Spark turns them into rows. A batch is valid until the
+   * next one is asked for, because the reader reuses the memory.
    *
    * @param scan a read of Parquet or ORC files, with selected columns at most
    */

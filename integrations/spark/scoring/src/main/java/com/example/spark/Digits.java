@@ -9,7 +9,7 @@ import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
 
-/** The bundled model: which digit an image of 8x8 pixels shows. */
+/** The bundled model, which recognises the digit in an image of 8x8 pixels. */
 final class Digits {
 
   static final String NAME = "digits";
@@ -28,7 +28,8 @@ final class Digits {
   /**
    * Writes the digits of images into {@code digits}, from position {@code first} on.
    *
-   * @param pixels native memory that stays until this returns: the model reads it where it is
+   * @param pixels native memory that stays valid until this returns, since the model reads it
+   *     without a copy
    */
   static void infer(Model model, MemorySegment pixels, int[] digits, int first, int count) {
     try (InferRequest request = model.newRequest()) {
@@ -37,7 +38,7 @@ final class Digits {
     }
   }
 
-  /** The same for a request that has its input. */
+  /** Does the same for a request with its input. */
   static void infer(InferRequest request, int[] digits, int first, int count) {
     try (InferResponse response = request.infer()) {
       MemorySegment scores = response.output("scores").segment();

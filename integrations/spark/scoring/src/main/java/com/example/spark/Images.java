@@ -15,7 +15,7 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** The bundled images, as often as wanted, in files of Parquet. */
+/** Writes the bundled images, repeatedly, into Parquet files, and reads them. */
 final class Images {
 
   private Images() {}
@@ -37,8 +37,8 @@ final class Images {
   /**
    * Writes columns (id, pixels): the image at position {@code id % images.size()}.
    *
-   * @param dictionary whether Parquet may keep numbers of distinct values in place of these, which
-   *     is smaller for such images and means that readers have to copy
+   * @param dictionary whether Parquet may use a dictionary of distinct values, which is smaller for
+   *     such images but makes readers copy
    */
   static void write(
       SparkSession spark, List<float[]> images, int times, int files, boolean dictionary, Path to) {

@@ -20,11 +20,11 @@ import org.apache.spark.api.plugin.SparkPlugin;
  *
  * <p>{@value #REPOSITORY} is the model repository: a path that all machines have, or the name of an
  * archive of {@code spark.archives}. {@value #REPORTS}, if it is set, is a directory in which each
- * executor says what became of its runtime: Spark keeps no output of an executor that ends.
+ * executor reports on its runtime, since Spark keeps no output of an executor that ends.
  */
 public final class NereidPlugin implements SparkPlugin {
 
-  /** Spark hands settings to the plugin that begin with this; the driver sets them. */
+  /** The driver sets these settings; Spark passes settings with this prefix to the plugin. */
   static final String REPOSITORY = "spark.nereid.repository";
 
   static final String REPORTS = "spark.nereid.reports";
@@ -71,7 +71,7 @@ public final class NereidPlugin implements SparkPlugin {
     };
   }
 
-  /** A line in this process' own file. */
+  /** Writes a line into this process' own file. */
   private static void report(String directory, String line) {
     if (!directory.isEmpty()) {
       Path file = Path.of(directory, Long.toString(ProcessHandle.current().pid()));

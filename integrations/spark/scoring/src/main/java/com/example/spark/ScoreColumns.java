@@ -19,13 +19,16 @@ import org.apache.spark.util.LongAccumulator;
 /**
  * Scores the images of a partition, a batch of columns at a time: column 0 is the id of each image,
  * column 1 an array of its pixels. With {@code spark.sql.columnVector.offheap.enabled} the model
- * reads the pixels where Spark's reader decoded them; else they are copied once.
+ * reads the pixels from the memory of Spark's reader; else they are copied once.
  */
 final class ScoreColumns implements FlatMapFunction<Iterator<ColumnarBatch>, Row> {
 
   private static final long serialVersionUID = 1;
 
-  /** Rows that the model read in Spark's memory, and rows that were copied for it. */
+  /**
+   * The numbers of rows that the model read from Spark's memory, and of rows that were copied for
+   * it.
+   */
   private final LongAccumulator lentRows;
 
   private final LongAccumulator copiedRows;
@@ -94,13 +97,13 @@ final class ScoreColumns implements FlatMapFunction<Iterator<ColumnarBatch>, Row
   }
 
   /** The pixels of a batch as one piece of native memory, if Spark keeps them so. */
-  @SuppressWarnings("restricted") // the address and the size are those of Spark's vector
+  @SuppressWarnings("restricted") // address and size come from Spark's vector
   private static Optional<MemorySegment> lend(ColumnVector arrays, int rows) {
     if (rows == 0
         || arrays.hasNull()
         || !(arrays instanceof OffHeapColumnVector vector)
         || !(vector.arrayData() instanceof OffHeapColumnVector values)
-        || values.hasDictionary() // the memory then holds numbers of entries
+        || values.hasDictionary() // the memory then contains indexes into the dictionary
         || values.hasNull()) {
       return Optional.empty();
     }

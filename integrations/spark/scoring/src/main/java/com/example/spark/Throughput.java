@@ -21,7 +21,7 @@ import org.apache.spark.util.LongAccumulator;
 
 /**
  * Images a second: in this process without Spark, and on a cluster. Arguments: the master, the
- * folder of jars, the model repository, the file of images, a folder to write to, and how many
+ * folder of jars, the model repository, the file of images, a folder to write to, and the number of
  * images in thousands.
  */
 final class Throughput {
@@ -70,7 +70,7 @@ final class Throughput {
     return images.mapPartitions(new ScoreRows(), Encoders.row(Cluster.SCORED)).toJavaRDD().count();
   }
 
-  /** Without Spark; writes the digit of each image and returns how many were looked at. */
+  /** Scores without Spark; writes the digit of each image and returns their number. */
   static long inProcess(Model model, List<float[]> images, int times, int[] digits) {
     int most = Digits.maxBatch(model);
     // Memory of an automatic arena is lent to the model, as Spark's is.
@@ -91,7 +91,7 @@ final class Throughput {
     return (long) images.size() * times;
   }
 
-  /** The median of some rounds, after one to warm up. */
+  /** Prints the median of some rounds, after one to warm up. */
   private static void report(String what, LongSupplier round) {
     round.getAsLong();
     double[] rates = new double[ROUNDS];

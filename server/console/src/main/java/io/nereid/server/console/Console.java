@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * The console of one server: its files, and the figures and documents that its pages ask for.
- * Requests come in through the HTTP frontend. Any thread may call this.
+ * The console of one server: its files, and the figures and documents for its pages. Requests come
+ * in through the HTTP frontend. Any thread may call this.
  */
 final class Console implements ConsoleProvider.Pages {
 
@@ -30,7 +30,7 @@ final class Console implements ConsoleProvider.Pages {
   private final ConsoleFeed feed;
   private final ConsoleHistory history;
 
-  /** For a server; it ends when that stops. */
+  /** Makes the console of a server, until that stops. */
   Console(ServerState state, ConsoleOptions options) {
     this.state = state;
     path = options.path();
@@ -64,7 +64,7 @@ final class Console implements ConsoleProvider.Pages {
 
   @Override
   public EventStream model(String name, long version) {
-    find(name, version); // says what is not there
+    find(name, version); // throws if the model is missing
     return EventStream.of(
         feed,
         (snapshot, seen) ->
@@ -101,7 +101,7 @@ final class Console implements ConsoleProvider.Pages {
   @Override
   public byte[] history(String name, long version) {
     if (!name.isEmpty()) {
-      find(name, version); // says what is not there
+      find(name, version); // throws if the model is missing
     }
     return history.json(name, version).bytes();
   }
@@ -190,7 +190,7 @@ final class Console implements ConsoleProvider.Pages {
     return state.nereid().models().stream().filter(model -> model.name().equals(name)).toList();
   }
 
-  /** The version that answers, else the highest; fails when there is none. */
+  /** The version that takes requests, else the highest; throws if there is none. */
   private Model find(String name, long version) {
     List<Model> its =
         versions(name).stream()

@@ -19,9 +19,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /**
- * Looks at the models once a second while somebody looks at the console, and hands what it saw to
- * all pages alike. While nobody does there is no thread and nothing is kept. Any thread may open a
- * view and wait for what it shows.
+ * Samples the models once a second while the console is open in a browser, and gives the snapshots
+ * to all pages. Otherwise there is no thread and nothing is kept. Any thread may open a view and
+ * wait for snapshots.
  */
 final class ConsoleFeed {
 
@@ -29,10 +29,13 @@ final class ConsoleFeed {
 
   private static final long INTERVAL_NS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The looks for nobody: a reader who changes from page to page finds what was kept. */
+  /**
+   * The samples after the last view was closed, so that a reader who changes pages finds the kept
+   * figures.
+   */
   private static final int LINGERING_LOOKS = 5;
 
-  /** Models that nobody has loaded are looked for on the disk, and not at every look. */
+  /** The number of samples for each search of the disk for models that were never loaded. */
   private static final int LOOKS_PER_INDEX = 5;
 
   private final ServerState state;
@@ -47,12 +50,12 @@ final class ConsoleFeed {
   private boolean closed;
 
   @GuardedBy("lock")
-  private Thread thread; // null: nobody looks
+  private Thread thread; // null: there are no views
 
   @GuardedBy("lock")
-  private Snapshot latest; // null: there is none yet
+  private Snapshot latest; // null: none yet
 
-  // ---- The sampling thread's own ---------------------------------------------------------------
+  // ---- Used by the sampling thread alone -------------------------------------------------------
 
   private Map<Model, ModelSeries> series = new HashMap<>();
   private List<String> unloaded = List.of();
@@ -63,7 +66,7 @@ final class ConsoleFeed {
     this.troubles = troubles;
   }
 
-  /** Begins to look, until the view is closed. */
+  /** Opens a view; sampling goes on until it is closed. */
   View open() {
     lock.lock();
     try {
@@ -78,7 +81,7 @@ final class ConsoleFeed {
     }
   }
 
-  /** Ends all views: the server stops. */
+  /** Ends all views when the server stops. */
   void close() {
     lock.lock();
     try {
@@ -89,18 +92,18 @@ final class ConsoleFeed {
     }
   }
 
-  /** One page that looks. Its owner waits; any thread may wake it. */
+  /** The view of one page. Its owner waits for snapshots; any thread may wake it. */
   final class View implements AutoCloseable {
 
     @GuardedBy("lock")
     private boolean woken;
 
     /**
-     * The newest snapshot that is not the one seen last; that one again when there is none for a
+     * Waits for a newer snapshot than the last one; returns the same again if there is none for a
      * while.
      *
-     * @param seen its number; 0: none was seen
-     * @return null: it is over, because the server stops or somebody woke it
+     * @param seen the number of the last one; 0: none
+     * @return null: the view has ended, because the server stops or the view was woken
      */
     Snapshot next(long seen) throws InterruptedException {
       long leftNs = 2 * INTERVAL_NS;
@@ -115,7 +118,7 @@ final class ConsoleFeed {
       }
     }
 
-    /** The thread that waits gives up. */
+    /** Makes the waiting thread give up. */
     void wake() {
       lock.lock();
       try {
@@ -145,7 +148,7 @@ final class ConsoleFeed {
     for (long looks = 0; ; looks++) {
       try {
         look(looks);
-      } catch (RuntimeException | Error e) { // whatever it was, the next look may do better
+      } catch (RuntimeException | Error e) { // the next sample may succeed
         LOGGER.log(Level.WARNING, "the console could not look at the models", e);
       }
       nextNs = Math.max(nextNs + INTERVAL_NS, System.nanoTime());
@@ -163,7 +166,7 @@ final class ConsoleFeed {
           return;
         }
       } catch (InterruptedException e) {
-        // Nobody has this thread to interrupt it.
+        // No other code can interrupt this thread.
       } finally {
         lock.unlock();
       }

@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.GZIPOutputStream;
 
 /**
- * The files that the pages are made of, out of the program itself: read, hashed and compressed when
- * somebody first asks for them, and kept. From any thread.
+ * The files of the pages, from the program's resources: read, hashed and compressed at the first
+ * use, and kept. Any thread may call.
  */
 final class ConsoleFiles {
 
@@ -27,7 +27,7 @@ final class ConsoleFiles {
           "css", "text/css; charset=utf-8",
           "svg", "image/svg+xml");
 
-  /** The plotting library is packed by others, under its own name and version. */
+  /** The files of the plotting library, which comes in a package with its own name and version. */
   private static final Map<String, String> OF_UPLOT =
       Map.of("uplot.js", "uPlot.iife.min.js", "uplot.css", "uPlot.min.css");
 
@@ -37,14 +37,14 @@ final class ConsoleFiles {
 
   private final Map<String, Optional<Content>> read = new ConcurrentHashMap<>();
 
-  /** The file of a name, which has no folder; empty: there is none. */
+  /** The file of a name without a folder; empty: there is none. */
   Optional<Content> file(String name) {
     Optional<Content> known = read.get(name);
     if (known != null) {
       return known;
     }
     Optional<Content> content = bytes(name).map(bytes -> content(name, bytes));
-    if (content.isPresent()) { // names that lead nowhere would add up
+    if (content.isPresent()) { // unknown names are not kept, since they would add up
       read.put(name, content);
     }
     return content;

@@ -20,10 +20,10 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * Looks at the models every ten seconds, more often for a history of less than an hour, whether
- * anybody looks at the console or not, and keeps what it saw: a page that is opened after an
- * incident shows it. A model takes 20 bytes a look, 7 KB an hour. One virtual thread looks, from
- * the first to the last moment of the server; any thread reads.
+ * Samples the models every ten seconds, or more often for a history of less than an hour, even when
+ * the console is not open, and keeps the figures, so that a page opened after an incident shows it.
+ * A model takes 20 bytes a sample, 7 KB an hour. One virtual thread samples during the server's
+ * whole life; any thread reads.
  */
 final class ConsoleHistory {
 
@@ -31,15 +31,15 @@ final class ConsoleHistory {
 
   private static final long LONGEST_STEP_S = 10;
 
-  /** The looks that are kept at least, as long as a second passes between two. */
+  /** The fewest samples that are kept, unless less than a second would pass between two. */
   private static final long LEAST_LOOKS = 360;
 
-  /** The most points that a page is told, each the highest of its looks. */
+  /** The most points for a page, each the highest of several samples. */
   private static final int MOST_POINTS = 180;
 
   private static final int MOST_MARKS = 500;
 
-  /** Something that happened to a model; of the server where {@code model} is empty. */
+  /** An event of a model, or of the server if {@code model} is empty. */
   private record Mark(long timeMs, String model, String version, String what, String reason) {
 
     ConsoleJson json() {
@@ -52,14 +52,14 @@ final class ConsoleHistory {
     }
   }
 
-  /** The figures of one version of a model, each at the number of its look. */
+  /** The figures of one version of a model, by the number of the sample. */
   private static final class Line {
     private final String model;
     private final String version;
     private final float[][] values;
     private long last = -1;
     private String state = "";
-    private LoadTimes loaded; // null: it does not serve
+    private LoadTimes loaded; // null: the version does not serve
 
     Line(Model model, int length) {
       this.model = model.name();
@@ -89,7 +89,7 @@ final class ConsoleHistory {
   @GuardedBy("this")
   private long lastMs = System.currentTimeMillis();
 
-  // ---- The looking thread's own ----------------------------------------------------------------
+  // ---- Used by the sampling thread alone -------------------------------------------------------
 
   private Map<Model, ModelStatistics> before = new HashMap<>();
   private long beforeNs = System.nanoTime();
@@ -103,7 +103,7 @@ final class ConsoleHistory {
     thread = Thread.ofVirtual().name("nrd-history").start(this::run);
   }
 
-  /** Ends the looks: the server stops. */
+  /** Ends sampling when the server stops. */
   void close() {
     thread.interrupt();
   }
@@ -114,15 +114,16 @@ final class ConsoleHistory {
         try {
           look();
           troubles.look();
-        } catch (RuntimeException | Error e) { // the next look may do better
-          if (!Thread.currentThread().isInterrupted()) { // else the models are just being closed
+        } catch (RuntimeException | Error e) { // the next sample may succeed
+          // when interrupted, the models are being closed
+          if (!Thread.currentThread().isInterrupted()) {
             LOGGER.log(Level.WARNING, "the console could not keep a look at the models", e);
           }
         }
         Thread.sleep(step);
       }
     } catch (InterruptedException e) {
-      // It was closed.
+      // The runtime was closed.
     }
   }
 
@@ -135,7 +136,7 @@ final class ConsoleHistory {
       try {
         now.put(model, model.statistics());
       } catch (NereidException | IllegalStateException e) {
-        // It was never loaded, or is just being unloaded.
+        // The model was never loaded, or is being unloaded.
       }
     }
     synchronized (this) {
@@ -170,7 +171,7 @@ final class ConsoleHistory {
             now, before, seconds, List.of(), null, List.of(), Optional.empty(), false));
   }
 
-  /** A model that is not there at a look has no figures of it. */
+  /** Marks a missing model's figures of this sample as absent. */
   @GuardedBy("this")
   private void forget(Line line) {
     if (line.last == looks) {
@@ -207,12 +208,12 @@ final class ConsoleHistory {
     line.loaded = loaded;
   }
 
-  /** The times of the load that serves, which no other has; null where none does. */
+  /** The times of the load that serves, which identify it; null: none serves. */
   private static LoadTimes loadTimes(Model model) {
     try {
       return model.isReady() ? model.loadTimes() : null;
     } catch (NereidException | IllegalStateException e) {
-      return null; // it is just being unloaded
+      return null; // the model is being unloaded
     }
   }
 
@@ -224,10 +225,10 @@ final class ConsoleHistory {
     }
   }
 
-  // ---- What pages are told ---------------------------------------------------------------------
+  // ---- Answers for pages -----------------------------------------------------------------------
 
   /**
-   * The figures that were kept: of all models together, or of one.
+   * The kept figures, of all models together or of one.
    *
    * @param name empty: all
    * @param version 0: all of that name
@@ -260,7 +261,10 @@ final class ConsoleHistory {
                 .toList());
   }
 
-  /** The highest of each few looks; rates and numbers of all models are added, times are not. */
+  /**
+   * The highest value of each group of samples; rates and numbers are summed over models, times are
+   * not.
+   */
   @GuardedBy("this")
   private double[] points(List<Line> wanted, int figure, int kept, int each) {
     boolean added = !ModelHistory.NAMES[figure].endsWith("_us");

@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * An object of JSON that the pages are told, made member by member. Its values are texts, numbers,
- * truths, lists and other objects; null stands for what does not exist. For one thread.
+ * A JSON object for the pages, made member by member. Values are texts, numbers, booleans, lists
+ * and other objects; null means absence. For one thread.
  */
 final class ConsoleJson extends LinkedHashMap<String, Object> {
 
@@ -27,7 +27,7 @@ final class ConsoleJson extends LinkedHashMap<String, Object> {
     return this;
   }
 
-  /** Adds a number with a digit behind the point where it needs one; NaN for none. */
+  /** Adds a number with at most one digit behind the point; NaN becomes null. */
   ConsoleJson decimal(String name, double value) {
     return with(name, rounded(value));
   }
@@ -37,7 +37,7 @@ final class ConsoleJson extends LinkedHashMap<String, Object> {
     return decimal(name, percentileUs(durations, percent));
   }
 
-  /** Adds members that do not exist. */
+  /** Adds members with value null. */
   ConsoleJson without(String... names) {
     for (String name : names) {
       put(name, null);
@@ -45,7 +45,7 @@ final class ConsoleJson extends LinkedHashMap<String, Object> {
     return this;
   }
 
-  /** Its text, in UTF-8 and on one line. */
+  /** The object's text, in UTF-8 on one line. */
   byte[] bytes() {
     return WRITER.asBytes(this);
   }
@@ -61,7 +61,7 @@ final class ConsoleJson extends LinkedHashMap<String, Object> {
     return rounded;
   }
 
-  /** Numbers where NaN stands for none. */
+  /** The numbers, with null for NaN. */
   static List<Number> numbers(double[] values) {
     List<Number> numbers = new ArrayList<>(values.length);
     for (double value : values) {
@@ -70,7 +70,7 @@ final class ConsoleJson extends LinkedHashMap<String, Object> {
     return numbers;
   }
 
-  /** The line that a reason names; null where it names none. */
+  /** The place in a file that a reason names; null: none. */
   static ConsoleJson place(String reason) {
     Matcher found = reason == null ? null : PLACE.matcher(reason);
     return found == null || !found.find()
@@ -81,7 +81,7 @@ final class ConsoleJson extends LinkedHashMap<String, Object> {
             .with("column", Long.valueOf(found.group(3)));
   }
 
-  /** A percentile in microseconds; NaN when there is nothing to tell it from. */
+  /** A percentile in microseconds; NaN without durations. */
   static double percentileUs(Histogram durations, double percent) {
     return durations.count() == 0 ? Double.NaN : durations.percentileNs(percent) / 1000.0;
   }

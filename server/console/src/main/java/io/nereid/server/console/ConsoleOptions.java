@@ -7,17 +7,17 @@ import java.time.Duration;
 import java.util.regex.Pattern;
 
 /**
- * Says where the console is served, and how much it keeps. Make others from {@link #DEFAULT}.
+ * The options of the console. Make others from {@link #DEFAULT}.
  *
- * @param path where its first page is; begins and ends with a slash
- * @param history how long it keeps what the models did, from a minute to a week; it looks at them
- *     every ten seconds, more often where this is less than an hour
+ * @param path the path of its first page; begins and ends with a slash
+ * @param history how long figures are kept, from a minute to a week; they are sampled every ten
+ *     seconds, or more often for less than an hour
  */
 public record ConsoleOptions(String path, Duration history) implements ConsoleProvider {
 
   private static final Pattern PATH = Pattern.compile("/([A-Za-z0-9._~-]+/)*");
 
-  /** At the root, with the last hour. */
+  /** The console at the root, with a history of an hour. */
   public static final ConsoleOptions DEFAULT = new ConsoleOptions("/", Duration.ofHours(1));
 
   /** Checks the path. */
@@ -37,7 +37,7 @@ public record ConsoleOptions(String path, Duration history) implements ConsolePr
     return new Console(state, this);
   }
 
-  /** True if the console can be there: the protocol's own paths are taken. */
+  /** True if the console can have this path, which is not one of the protocol's. */
   public static boolean isPath(String text) {
     return PATH.matcher(text).matches() && !text.startsWith("/v2/") && !text.contains("/../");
   }
@@ -47,7 +47,7 @@ public record ConsoleOptions(String path, Duration history) implements ConsolePr
     return RecordCopy.with(this, "path", another);
   }
 
-  /** Returns a copy that keeps what the models did for so long. */
+  /** Returns a copy with another length of history. */
   public ConsoleOptions withHistory(Duration kept) {
     return RecordCopy.with(this, "history", kept);
   }

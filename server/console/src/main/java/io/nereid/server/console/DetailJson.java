@@ -14,21 +14,21 @@ import java.util.List;
 import java.util.Locale;
 import tools.jackson.jr.ob.JSON;
 
-/** Tells what a model is, which changes only when it is loaded. */
+/** Writes the description of a model, which changes only when it is loaded. */
 final class DetailJson {
 
   private static final int MOST_LABELS = 1000;
 
-  /** The parameter of a configuration that says what an input's elements are. */
+  /** The prefix of configuration parameters that describe an input's elements. */
   private static final String MEDIA_PREFIX = "nereid.media.";
 
   private DetailJson() {}
 
   /**
-   * A version of a model.
+   * Describes a version of a model.
    *
    * @param all its versions
-   * @param examples the text of its examples; null: it has none
+   * @param examples the text of its examples; null: none
    */
   static ConsoleJson model(Model model, List<Model> all, String examples) {
     String reason = model.failure().orElse(null);

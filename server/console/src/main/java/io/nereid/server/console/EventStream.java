@@ -7,22 +7,25 @@ import java.util.function.Supplier;
 
 /**
  * Events for one page. One thread takes them, one after the other, as fast as its client does; any
- * thread may wake it. Nothing is kept for a client that is slow.
+ * thread may wake it. Nothing is buffered for a slow client.
  */
 final class EventStream implements ConsoleProvider.Events {
 
-  /** Shows that somebody is there, and notices when nobody is. */
+  /** An empty event, which keeps the connection alive and detects that the client has gone. */
   private static final byte[] NOTHING = ":\n\n".getBytes(StandardCharsets.US_ASCII);
 
   private static final int QUIET_LOOKS = 15;
 
-  /** Makes the event of a snapshot for a page that has seen another one; null: it is over. */
+  /**
+   * Makes the event of a snapshot for a page that has seen an earlier one; null: the stream has
+   * ended.
+   */
   interface Source {
     byte[] event(Snapshot snapshot, long seen);
   }
 
   /**
-   * Events that are made when something else than a snapshot has changed.
+   * Events that are made when a counter other than the snapshot's changes.
    *
    * @param changes grows with each change
    */

@@ -18,9 +18,9 @@ final class ModelExamples {
   private ModelExamples() {}
 
   /**
-   * The text of the file, or JSON that says what is wrong with it.
+   * The text of the file, or JSON with its mistake.
    *
-   * @return null where the model has none
+   * @return null: the model has none
    */
   static String read(List<Path> repositories, String model) {
     for (Path repository : repositories) {

@@ -16,16 +16,16 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * One version of a model at one moment, and what it did in the interval before.
+ * One version of a model at one moment, with its work in the preceding interval.
  *
- * @param namespace its repository, where each has names of its own
+ * @param namespace its repository, if repositories are name spaces
  * @param name its name
- * @param version its version; empty where that is not known
- * @param state where it is in its life, in capitals
- * @param backend what executes it; empty: it is not known
- * @param reason why it does not serve, or not its newest files; null: all is well
- * @param work what it did; empty: it was never loaded
- * @param history what it did before
+ * @param version its version; empty: unknown
+ * @param state its state, in capitals
+ * @param backend its backend; empty: unknown
+ * @param reason the reason why it does not serve, or not its newest files; null: all is well
+ * @param work its work; empty: it was never loaded
+ * @param history its work in earlier intervals
  * @param shadow the verdict on it; empty: it is no shadow
  */
 record ModelFigures(
@@ -39,7 +39,7 @@ record ModelFigures(
     ModelHistory history,
     Optional<Shadow.Verdict> shadow) {
 
-  /** Returns the figures of a model that nobody has loaded yet. */
+  /** Returns the figures of a model that was never loaded. */
   static ModelFigures unknown(String name) {
     return new ModelFigures(
         "", name, "", "UNKNOWN", "", null, Optional.empty(), new ModelHistory(), Optional.empty());
@@ -54,7 +54,7 @@ record ModelFigures(
     return (namespace.isEmpty() ? "" : namespace + "/") + name + "/" + version;
   }
 
-  /** The version of a model; empty where that is not known. */
+  /** The version of a model; empty: unknown. */
   static String version(Model model) {
     return model.version() == 0 ? "" : Long.toString(model.version());
   }
@@ -70,12 +70,12 @@ record ModelFigures(
   /**
    * The work that a model has done.
    *
-   * @param now since it was loaded
-   * @param before the same at the last look; null: there was none
+   * @param now its statistics since it was loaded
+   * @param before its statistics at the last sample; null: none
    * @param seconds between the two
-   * @param minute what its histograms got in the last minute: total, queue, compute
+   * @param minute the growth of its histograms in the last minute: total, queue, compute
    * @param isolation the process that it runs in; empty: the server's
-   * @param cached whether its responses are kept
+   * @param cached whether its responses are cached
    */
   record Work(
       ModelStatistics now,
@@ -91,7 +91,7 @@ record ModelFigures(
       return cacheByteLimit > 0 && model.spec().responseCache();
     }
 
-    /** The growth of a counter in the interval; it began anew when the model was reloaded. */
+    /** The growth of a counter in the interval; from 0 if the model was reloaded. */
     long added(ToLongFunction<ModelStatistics> counter) {
       long value = counter.applyAsLong(now);
       long earlier = before == null ? value : counter.applyAsLong(before);
@@ -120,7 +120,7 @@ record ModelFigures(
           + batch.computeOutput().totalNs();
     }
 
-    /** The executions of a batch size until the last look. */
+    /** The executions of a batch size until the last sample. */
     long executionsBefore(long batchSize) {
       return before == null
           ? executions(now, batchSize)

@@ -5,8 +5,8 @@ import io.nereid.statistics.Histogram;
 import io.nereid.statistics.ModelStatistics;
 
 /**
- * The figures of a model in the last intervals, for the lines that a page begins with. The sampling
- * thread adds to it, and any thread may write it.
+ * The figures of a model in the last intervals, for a page's first lines. The sampling thread adds
+ * to it, and any thread may write it.
  */
 final class ModelHistory {
 
@@ -21,7 +21,7 @@ final class ModelHistory {
   @GuardedBy("this")
   private int count;
 
-  /** The values of an interval in the order of their names, NaN for none. */
+  /** The values of an interval in the order of their names, NaN: none. */
   static double[] values(ModelFigures.Work work) {
     Histogram total = work.recent(ModelStatistics::totalHistogram);
     return new double[] {
@@ -46,7 +46,7 @@ final class ModelHistory {
     return json(Math.min(count, LENGTH));
   }
 
-  /** The same from the first interval on in which something happened: most models may be idle. */
+  /** The history from the first interval with activity on, since most models may be idle. */
   synchronized ConsoleJson busy() {
     int kept = Math.min(count, LENGTH);
     while (kept > 0 && isIdle((count - kept) % LENGTH)) {

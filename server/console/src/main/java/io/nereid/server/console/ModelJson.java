@@ -34,7 +34,7 @@ final class ModelJson {
     return bounds;
   }
 
-  /** The event for a page that has seen none yet, if {@code first}, or another one. */
+  /** The event for a page; {@code first}: the page has seen none yet. */
   static ConsoleJson of(Snapshot snapshot, ModelFigures model, boolean first) {
     ConsoleJson json =
         OverviewJson.identity(snapshot.head(), model)
@@ -137,7 +137,7 @@ final class ModelJson {
         .percentile("max_us", durations, 100);
   }
 
-  /** The mean, with each duration taken as the middle of its range. */
+  /** The mean, taking each duration as the middle of its range. */
   private static double meanUs(Histogram durations) {
     double sum = 0;
     for (int i = 0; i < durations.bucketCount(); i++) {
@@ -223,7 +223,9 @@ final class ModelJson {
         .decimal("compute_us", batch.computeInfer().meanNs() / 1e3);
   }
 
-  /** Only an instance that shares something with others is known to wait or to hold. */
+  /**
+   * Describes an instance; waiting and holding are known only for instances with shared resources.
+   */
   private static ConsoleJson instance(int index, InstanceStatistics instance) {
     boolean limited =
         instance != null
@@ -236,7 +238,7 @@ final class ModelJson {
 
   // ---- The objective ---------------------------------------------------------------------------
 
-  /** The objective of a model; null where it has none. */
+  /** The objective of a model; null: none. */
   private static ConsoleJson objective(ModelFigures.Work work) {
     return work.now().objective().map(figures -> objective(work, figures)).orElse(null);
   }

@@ -11,16 +11,18 @@ import io.nereid.types.NereidException;
 import java.util.List;
 import java.util.Optional;
 
-/** The figures of one version of a model between two looks. Used by the sampling thread. */
+/**
+ * Computes the figures of one version of a model between two samples. Used by the sampling thread.
+ */
 final class ModelSeries {
 
   private final ModelHistory history = new ModelHistory();
   private final List<SlidingWindow> windows =
       List.of(new SlidingWindow(), new SlidingWindow(), new SlidingWindow());
-  private ModelStatistics before; // null: it was not looked at yet
+  private ModelStatistics before; // null: not sampled yet
   private long beforeNs;
 
-  /** Looks at the model. */
+  /** Samples the model. */
   ModelFigures look(Model model, Optional<Shadow.Verdict> shadow, long cacheByteLimit, long nowNs) {
     ModelState state = model.state();
     Optional<ModelFigures.Work> work = work(model, cacheByteLimit, nowNs);
@@ -59,7 +61,7 @@ final class ModelSeries {
       beforeNs = nowNs;
       return Optional.of(work);
     } catch (NereidException | IllegalStateException e) {
-      return Optional.empty(); // it was never loaded, or is just being unloaded
+      return Optional.empty(); // the model was never loaded, or is being unloaded
     }
   }
 

@@ -22,14 +22,15 @@ import java.util.Optional;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Describes the protocol, or one model with its inputs and outputs, by OpenAPI 3.1. A file has the
- * protocol's paths and schemas; the rest is put into a copy of it. One for each document.
+ * Describes the protocol, or one model with its inputs and outputs, by OpenAPI 3.1. A resource has
+ * the protocol's paths and schemas; the rest is added to a copy of it. Each document has its own
+ * object.
  */
 final class OpenApi {
 
   private static final String MODEL = "/v2/models/{model}";
 
-  /** An example of more elements says nothing more. */
+  /** The most elements of an example; larger ones are not useful. */
   private static final int MOST_ELEMENTS = 1024;
 
   private final Map<String, Object> document = read();
@@ -87,7 +88,7 @@ final class OpenApi {
     for (String end : ends) {
       Map<String, Object> item = in(all, MODEL + end);
       for (Object operation : item.values()) {
-        ((Map<?, ?>) operation).remove("parameters"); // the path has the name, whatever is in it
+        ((Map<?, ?>) operation).remove("parameters"); // the path contains the name itself
       }
       if (end.startsWith("/generate")) {
         in(item, "post", "requestBody", "content", "application/json")
@@ -149,12 +150,14 @@ final class OpenApi {
     return tensors;
   }
 
-  /** Inputs of ones, the smallest that fit; empty: JSON has no form of them, or they are many. */
+  /**
+   * Inputs of ones in the smallest shapes; empty: JSON cannot express them, or they are too large.
+   */
   private static Optional<List<Map<String, Object>>> example(ModelSpec spec) {
     List<Map<String, Object>> inputs = new ArrayList<>();
     for (TensorSpec input : spec.inputs()) {
       List<Long> shape = ModelFacts.shape(spec, input).stream().map(dim -> Math.abs(dim)).toList();
-      long most = MOST_ELEMENTS + 1L; // no product of two overflows
+      long most = MOST_ELEMENTS + 1L; // products of two factors do not overflow
       long count =
           shape.stream().reduce(1L, (one, two) -> Math.min(one, most) * Math.min(two, most));
       boolean half = input.dataType() == DataType.FP16 || input.dataType() == DataType.BF16;
@@ -192,7 +195,7 @@ final class OpenApi {
     return generated;
   }
 
-  /** The name that JSON has for the elements of a tensor. */
+  /** The JSON type of a tensor's elements. */
   private static String element(DataType type) {
     return switch (type) {
       case BOOL -> "boolean";
@@ -208,7 +211,7 @@ final class OpenApi {
     return map("type", "array", "items", items);
   }
 
-  /** Names and values in turns. */
+  /** Makes a map from alternating names and values. */
   private static Map<String, Object> map(Object... members) {
     Map<String, Object> map = new LinkedHashMap<>();
     for (int i = 0; i < members.length; i += 2) {
@@ -217,7 +220,7 @@ final class OpenApi {
     return map;
   }
 
-  /** The object below others, by their names. */
+  /** The nested object at a path of names. */
   @SuppressWarnings("unchecked") // the file has objects there
   private static Map<String, Object> in(Map<String, Object> map, String... names) {
     for (String name : names) {

@@ -6,12 +6,12 @@ import io.nereid.statistics.ModelStatistics;
 import io.nereid.statistics.SequenceStatistics;
 import java.time.Instant;
 
-/** Tells what the overview and a model's page say of a model alike. */
+/** Writes the figures of a model that the overview and the model's page have in common. */
 final class OverviewJson {
 
   private OverviewJson() {}
 
-  /** A model as the overview has it. */
+  /** Writes a model for the overview. */
   static ConsoleJson model(ModelFigures model) {
     ConsoleJson json = identity(new ConsoleJson(), model);
     ModelFigures.Work work = model.work().orElse(null);

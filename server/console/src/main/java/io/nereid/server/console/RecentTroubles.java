@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The troubles of a server in the last minute. The thread of {@link ConsoleHistory} looks, whether
- * anybody looks at the console or not; any thread writes.
+ * The troubles of a server in the last minute. The thread of {@link ConsoleHistory} samples them,
+ * even when the console is not open; any thread reads.
  */
 final class RecentTroubles {
 
@@ -21,7 +21,7 @@ final class RecentTroubles {
 
   private final ServerState state;
 
-  /** The looks of the last minute, the last one in any case. */
+  /** The samples of the last minute, at least the last one. */
   @GuardedBy("this")
   private final Deque<Look> looks = new ArrayDeque<>();
 
@@ -37,12 +37,12 @@ final class RecentTroubles {
     }
   }
 
-  /** The troubles a minute ago; none where nobody has looked yet, as the server has just begun. */
+  /** The troubles a minute ago; none if there is no sample yet, as the server has just started. */
   private synchronized Troubles aMinuteAgo() {
     return looks.isEmpty() ? new Troubles(Map.of()) : looks.element().troubles;
   }
 
-  /** Each trouble, with how often it came in the last minute, and since the server's start. */
+  /** Each trouble, with its counts in the last minute and since the server's start. */
   List<ConsoleJson> json() {
     Troubles now = Troubles.of(state);
     Map<String, Long> minute = now.since(aMinuteAgo()).counts();

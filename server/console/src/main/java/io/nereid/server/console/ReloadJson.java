@@ -15,15 +15,15 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Tells what loading a model again would change. */
+/** Describes the changes that loading a model again would make. */
 final class ReloadJson {
 
-  /** A value as it is and as it would be; null: it is not there. */
+  /** A value now and after loading; null: absent. */
   private record Change(String path, Value loaded, Value next) {
 
     boolean isChange() {
       if (next == null || next.origin() == Origin.DEFAULT) {
-        // The model's own file will tell again what it told.
+        // A value from the model's own file will come again.
         return loaded != null
             && loaded.origin() != Origin.MODEL
             && loaded.origin() != Origin.DEFAULT
@@ -94,7 +94,10 @@ final class ReloadJson {
         .with("files", files);
   }
 
-  /** The configuration that the version would have; the newest one's, where it would leave. */
+  /**
+   * The configuration that the version would have; if it would be unloaded, that of the newest
+   * version.
+   */
   private static ModelConfiguration next(Model model, ModelPreview preview) {
     ModelConfiguration same = preview.versions().get(model.version());
     return same != null || preview.versions().isEmpty()

@@ -4,12 +4,12 @@ import io.nereid.server.trace.SlowRequest;
 import io.nereid.server.trace.TraceRing;
 import java.util.List;
 
-/** Tells which requests were slow, and why. */
+/** Describes slow requests and their phases. */
 final class RequestsJson {
 
   private RequestsJson() {}
 
-  /** The requests that were kept; {@code ring} is null where nobody looked before. */
+  /** Describes the kept requests; {@code ring} is null if slow requests were not watched before. */
   static ConsoleJson of(TraceRing ring) {
     long nowMs = System.currentTimeMillis();
     List<SlowRequest> slowest = ring == null ? List.of() : ring.slowest();

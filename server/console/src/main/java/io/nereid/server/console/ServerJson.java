@@ -13,10 +13,13 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
-/** Tells what belongs to the server and to no model. Used by the sampling thread. */
+/** Writes the figures of the server itself. Used by the sampling thread. */
 final class ServerJson {
 
-  /** Over shorter times the load of processors says little, and GPUs take a while to tell. */
+  /**
+   * The age until which figures are reused: over shorter times the load of processors means little,
+   * and reading GPUs takes a while.
+   */
   private static final long AGE_NS = TimeUnit.SECONDS.toNanos(2);
 
   private final ServerState state;

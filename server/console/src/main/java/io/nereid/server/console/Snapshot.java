@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The server at one moment, and the events about it: each is made once, by whoever needs it first,
- * however many pages are open. From any thread.
+ * The server at one moment, and the events about it: each is made once, at the first use, however
+ * many pages are open. Any thread may call.
  */
 final class Snapshot {
 
@@ -26,7 +26,7 @@ final class Snapshot {
   /** The lines of the models by their keys, without their history. */
   private final Map<String, ConsoleJson> lines = new LinkedHashMap<>();
 
-  /** The differences from the snapshot before; null: there was none. */
+  /** The differences from the snapshot before; null: none. */
   private final Changes changes;
 
   private final Map<String, byte[]> events = new ConcurrentHashMap<>();
@@ -34,10 +34,10 @@ final class Snapshot {
   private record Changes(List<String> models, List<String> gone) {}
 
   /**
-   * Takes the figures.
+   * Makes a snapshot with the figures.
    *
-   * @param before the one before it, whose figures are let go of; null: there is none
-   * @param server what belongs to no model
+   * @param before the one before it, whose figures are released; null: none
+   * @param server the figures of the server itself
    */
   Snapshot(
       Snapshot before,
@@ -83,7 +83,7 @@ final class Snapshot {
         .with("interval_ms", intervalMs);
   }
 
-  /** The version of a model that answers requests, else the highest; version 0: any. */
+  /** A version of a model; 0: the one that takes requests, else the highest. */
   Optional<ModelFigures> model(String name, long version) {
     List<ModelFigures> its =
         models.stream()
@@ -106,7 +106,7 @@ final class Snapshot {
 
   // ---- Events ----------------------------------------------------------------------------------
 
-  /** The event of the overview for a page that has seen another one; 0: none. */
+  /** The event of the overview for a page that has last seen another snapshot; 0: none. */
   byte[] overview(long seen) {
     return seen == seq - 1 && changes != null
         ? events.computeIfAbsent("changes", name -> event(name, changes()))
@@ -116,7 +116,7 @@ final class Snapshot {
   /**
    * The event of one version of a model.
    *
-   * @param first whether its page has seen none yet
+   * @param first whether the page has seen none yet
    */
   byte[] model(ModelFigures model, boolean first) {
     return events.computeIfAbsent(
@@ -141,7 +141,7 @@ final class Snapshot {
         .with("gone", changes.gone);
   }
 
-  /** An event as it goes over the wire; JSON has no line ends. */
+  /** Encodes an event for the wire; the JSON has no line ends. */
   static byte[] event(String name, ConsoleJson data) {
     ByteArrayOutputStream event = new ByteArrayOutputStream();
     event.writeBytes(("event: " + name + "\ndata: ").getBytes(StandardCharsets.US_ASCII));

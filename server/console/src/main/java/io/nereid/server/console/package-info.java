@@ -1,2 +1,2 @@
-/** The console: what its pages are made of, and what they are told. */
+/** The console: its files, and the documents and events for its pages. */
 package io.nereid.server.console;

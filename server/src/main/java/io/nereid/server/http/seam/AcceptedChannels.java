@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Sees each channel that Helidon accepted, on the listener's thread, before Helidon wraps it; the
- * connection's own thread takes it over by the client's address.
+ * Collects each channel that Helidon accepted, on the listener's thread, before Helidon wraps it;
+ * the connection's own thread takes the channel by the client's address.
  */
 final class AcceptedChannels implements SocketOptions {
 
@@ -26,14 +26,18 @@ final class AcceptedChannels implements SocketOptions {
     try {
       channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
       channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
-      channels.values().removeIf(known -> !known.isOpen()); // a start that failed leaves its own
+      // connections that failed to start leave closed ones
+      channels.values().removeIf(known -> !known.isOpen());
       channels.put(channel.getRemoteAddress(), channel);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /** The channel of a client; empty if it was closed meanwhile. The address, too, is null then. */
+  /**
+   * Removes and returns the channel of a client; empty if it was closed meanwhile, when the address
+   * is null.
+   */
   Optional<SocketChannel> take(SocketAddress client) {
     return Optional.ofNullable(client).map(channels::remove);
   }

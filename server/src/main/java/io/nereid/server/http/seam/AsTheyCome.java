@@ -7,8 +7,8 @@ import io.helidon.http.encoding.ContentEncodingContext;
 import io.helidon.http.encoding.ContentEncodingContextConfig;
 
 /**
- * Has Helidon take and give bodies as they are: the protocol compresses and decompresses by itself,
- * with limits and messages of its own.
+ * Makes Helidon pass bodies on unchanged: the protocol compresses and decompresses by itself, with
+ * limits and messages of its own.
  */
 final class AsTheyCome implements ContentEncodingContext {
 

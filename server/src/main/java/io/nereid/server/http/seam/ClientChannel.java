@@ -6,19 +6,19 @@ import java.nio.channels.ReadableByteChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * The bytes that a client sends and gets, encrypted or not. Everything means what it means to a
- * {@link SocketChannel}. One thread reads and writes; another may shut down and close, and may read
- * while the first does neither.
+ * A channel to a client, encrypted or not. All methods are as those of a {@link SocketChannel}. One
+ * thread reads and writes; another may shut down and close, and may read while the first does
+ * neither.
  */
 public interface ClientChannel extends ReadableByteChannel {
 
   /** The socket beneath: for its addresses, not for its bytes. */
   SocketChannel socket();
 
-  /** True if nobody else can read the bytes. */
+  /** True if the bytes are encrypted. */
   boolean isEncrypted();
 
-  /** Does what has to be done before the first byte, which may take long; called once. */
+  /** Prepares the channel, as by a handshake, which may take long; called once. */
   void open() throws IOException;
 
   /** Writes at least something. */
@@ -27,19 +27,19 @@ public interface ClientChannel extends ReadableByteChannel {
   /** Writes at least something of several buffers. */
   long write(ByteBuffer[] from, int offset, int count) throws IOException;
 
-  /** Writes all of a buffer, where writing waits. */
+  /** Writes all of a buffer, on a blocking channel. */
   default void writeAll(ByteBuffer from) throws IOException {
     while (from.hasRemaining()) {
       write(from);
     }
   }
 
-  /** True if reading waits for something to come; it does by default. */
+  /** Sets whether reading waits for bytes; by default it does. */
   void configureBlocking(boolean blocking) throws IOException;
 
-  /** The thread that reads sees the end, and can still write. */
+  /** Makes the reading thread see the end; it can still write. */
   void shutdownInput() throws IOException;
 
-  /** The client sees the end of what was written; what it still sends means nothing any more. */
+  /** Ends the output for the client; its further input is ignored. */
   void shutdownOutput() throws IOException;
 }

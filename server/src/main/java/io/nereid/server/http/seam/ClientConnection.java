@@ -20,19 +20,19 @@ import java.util.function.Function;
 import javax.net.ssl.SSLException;
 
 /**
- * One client's connection, around Helidon's own: Helidon parses, routes and answers by a reader and
- * a writer of this one, which lets tensors pass it by and looks after slow clients and those that
- * leave. It counts in the heap's budget. The virtual thread that Helidon gave the connection calls
- * everything here; the watch and whoever stops the server only close it.
+ * Wraps Helidon's connection to one client: Helidon reads and writes through this class, which
+ * passes tensors around Helidon and detects clients that are slow or leave. It counts in the heap's
+ * budget. The virtual thread that Helidon gave the connection calls all methods; the watch and the
+ * stopping thread only close it.
  */
 public final class ClientConnection implements ServerConnection, ReaderOwner {
 
   private static final Logger LOGGER = System.getLogger(ClientConnection.class.getName());
 
-  /** The heap that a connection takes, with what Helidon has for it: measured, and rounded up. */
+  /** The heap of a connection, with Helidon's part: measured, and rounded up. */
   public static final int HEAP_BYTES = 48 << 10;
 
-  /** The heap that encryption adds: keys, a record each way, and one that was deciphered. */
+  /** The heap that encryption adds: keys, a record each way, and a decrypted one. */
   private static final int TLS_BYTES = 64 << 10;
 
   private final SeamContext context;
@@ -44,14 +44,14 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
   private final RequestEvents events;
   private final ServerConnection helidon;
   private final RequestLimit requests = new RequestLimit(this::requestEnded);
-  private final int place; // among the connections that there were when it came
-  private boolean between = true; // requests: nothing of the next one is there
-  private long readingSinceNs; // of the present request
-  private boolean closing; // with the present reply
+  private final int place; // its rank among the connections open at its arrival
+  private boolean between = true; // between requests: nothing of the next one has come
+  private long readingSinceNs; // when reading the present request began
+  private boolean closing; // the connection ends with the present reply
   private boolean old;
   private volatile boolean stopping;
 
-  /** Counts from now on, until it was handled. */
+  /** Makes a connection, which counts until it has been handled. */
   ClientConnection(
       SeamContext context,
       ClientChannel channel,
@@ -84,7 +84,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     try {
       guard.opening();
       if (!admitted) {
-        guard.lingering(); // it gets little time
+        guard.lingering(); // lingering gets little time
       }
       open();
       if (admitted) {
@@ -94,7 +94,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
         refuse(tooMany ? countRefusal() : heapRefusal());
       }
       if (!between) {
-        finishRequest(); // it could not be read, and was told so
+        finishRequest(); // the request could not be read, and was answered
       }
       linger();
     } catch (IOException e) {
@@ -113,7 +113,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     try {
       channel.open();
     } catch (SSLException e) {
-      boolean closedHere = e.getCause() instanceof ClosedChannelException; // by the watch
+      boolean closedHere = e.getCause() instanceof ClosedChannelException; // closed by the watch
       context.failures().add(closedHere ? Reason.TIMEOUT : Reason.TLS);
       throw e;
     }
@@ -133,12 +133,12 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
 
   @Override
   public Duration idleTime() {
-    return Duration.ZERO; // the watch ends what is idle
+    return Duration.ZERO; // the watch ends idle connections
   }
 
   @Override
   public void close(boolean interrupt) {
-    stopping = true; // it ends with its next reply
+    stopping = true; // the connection ends with its next reply
     if (interrupt) {
       guard.close();
       helidon.close(true);
@@ -170,8 +170,8 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
   }
 
   /**
-   * Closing with unread input makes the kernel drop what was written last: lets the client read it
-   * first, for a while.
+   * Gives the client a while to read the last reply, which the kernel would drop if the socket were
+   * closed with unread input.
    */
   private void linger() throws IOException {
     guard.lingering();
@@ -214,7 +214,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     return between;
   }
 
-  /** The status of a reply that Helidon is about to write. */
+  /** Notes the status of a reply that Helidon is about to write. */
   void replying(int status) {
     events.replying(status);
   }
@@ -229,7 +229,9 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     }
   }
 
-  /** The reply was written, and the body read; a next request may have come already. */
+  /**
+   * Ends a request: its reply was written and its body read; the next one may have come already.
+   */
   void requestEnded() {
     finishRequest();
     if (closing || stopping) {
@@ -271,17 +273,17 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
 
   // ---- For the handlers of requests ------------------------------------------------------------
 
-  /** The listener to its requests. */
+  /** The listener to the connection's requests. */
   public RequestEvents events() {
     return events;
   }
 
-  /** The reader of what a client sends. */
+  /** The reader of the client's bytes. */
   public ClientReader reader() {
     return reader;
   }
 
-  /** The writer of what a client gets. */
+  /** The writer of bytes for the client. */
   public ClientWriter writer() {
     return writer;
   }
@@ -292,17 +294,17 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     return heap;
   }
 
-  /** The bytes and the addresses. */
+  /** The channel to the client, with its addresses. */
   public ClientChannel channel() {
     return channel;
   }
 
-  /** Nothing is read behind the present request, which says so to its client. */
+  /** Ends the connection with the present reply, which tells the client. */
   public void closeAfterReply() {
     closing = true;
   }
 
-  /** Its connection ends with the reply. */
+  /** Notes a client of HTTP/1.0, whose connection ends with the reply. */
   @Override
   public void old() {
     old = true;
@@ -319,29 +321,29 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     return closing;
   }
 
-  /** Since when the present request is read, by the clock of System.nanoTime. */
+  /** When reading the present request began, by System.nanoTime. */
   public long readingSinceNs() {
     return readingSinceNs;
   }
 
   /**
-   * The handler waits for the answer to a request, and does not touch the body until {@link
-   * #answered}. Meanwhile the client is looked after: {@code cancel} is run, by another thread,
-   * when it went away.
+   * Called when the handler begins to wait for an answer; it does not touch the body until {@link
+   * #answered}. Meanwhile the client is watched: another thread runs {@code cancel} when it goes
+   * away.
    */
   public void running(Runnable cancel) {
     guard.running(cancel);
   }
 
   /**
-   * The handler waits between two parts of a reply, as {@link #running}, but the client is looked
-   * after some seconds later.
+   * Like {@link #running}, between two parts of a reply; the client is watched only after some
+   * seconds.
    */
   public void resting(Runnable cancel) {
     guard.resting(cancel);
   }
 
-  /** The handler has an answer, or a failure. */
+  /** Called when the handler has an answer, or a failure. */
   public void answered() {
     guard.answered();
   }

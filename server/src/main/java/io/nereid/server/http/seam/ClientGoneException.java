@@ -3,8 +3,8 @@ package io.nereid.server.http.seam;
 import io.helidon.webserver.CloseConnectionException;
 
 /**
- * The client closed the connection in the middle of a request: nobody is there to be told. Helidon
- * passes it on as it is and ends the connection.
+ * Thrown when the client closed the connection in the middle of a request. Helidon passes the
+ * exception on and ends the connection, without a reply.
  */
 public final class ClientGoneException extends CloseConnectionException {
 
@@ -17,6 +17,6 @@ public final class ClientGoneException extends CloseConnectionException {
 
   @Override
   public Throwable fillInStackTrace() {
-    return this; // an everyday event
+    return this; // no stack trace for an everyday event
   }
 }

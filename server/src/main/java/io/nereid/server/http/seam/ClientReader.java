@@ -20,10 +20,9 @@ import java.util.concurrent.locks.LockSupport;
 import jdk.management.VirtualThreadSchedulerMXBean;
 
 /**
- * Gives Helidon the bytes that a client sends, and lets the bytes of tensors pass it by: they go
- * from the socket to their memory, and Helidon gets as many bytes that mean nothing, so that its
- * count of the body comes out. The connection's thread uses it; while a request runs the watch
- * does.
+ * Gives Helidon a client's bytes, except those of tensors: these go from the socket to their
+ * memory, and Helidon gets as many filler bytes, so that its count of the body is right. The
+ * connection's thread uses it; while a request runs, the watch does.
  */
 public final class ClientReader implements RepeatRounds.Member {
 
@@ -36,10 +35,10 @@ public final class ClientReader implements RepeatRounds.Member {
   private static final VirtualThreadSchedulerMXBean SCHEDULER =
       ManagementFactory.getPlatformMXBean(VirtualThreadSchedulerMXBean.class);
 
-  /** Largest piece of a segment for one read: a byte buffer has an int for its size. */
+  /** The largest piece of a segment for one read: a byte buffer's size is an int. */
   private static final long PIECE_BYTES = 1L << 30;
 
-  /** Helidon gets these for bytes that passed it by, many or few. Nobody writes to them. */
+  /** Filler that Helidon gets for bytes that bypassed it. Never written to. */
   private static final byte[] PASSED = new byte[64 << 10];
 
   private static final byte[] FEW_PASSED = new byte[4 << 10];
@@ -49,21 +48,23 @@ public final class ClientReader implements RepeatRounds.Member {
   private final ClientChannel channel;
   private final DataReader reader = DataReader.create(this::supply);
   private byte[] buffer = new byte[FIRST_BYTES];
-  private byte[] early; // read by the watch; null: nothing
-  private boolean ended; // seen by the watch
+  private byte[] early; // bytes that the watch read; null: none
+  private boolean ended; // the watch has seen the end of input
   private long supplied;
-  private long passed; // bytes that Helidon has still to get something for
+  private long passed; // filler bytes that Helidon has still to get
   private final KeptHead head = new KeptHead();
-  private SelectionKey key; // of the round that it waits in; null: in none
-  private int repeats; // since it entered the round
+  private SelectionKey key; // in the round in which it waits; null: in none
+  private int repeats; // repeats served since it entered the round
   private volatile RepeatRounds.Round round; // null: the connection's own thread reads
-  private volatile Thread sleeper; // null: it is awake
+  private volatile Thread sleeper; // the connection's sleeping thread; null: awake
 
+  /** A round's thread is serving, and then wakes the sleeper. */
   @GuardedBy("this")
-  private boolean serving; // by a round's thread, which then wakes the sleeper
+  private boolean serving;
 
-  private long breathedNs; // when others last had the processor
-  private long counted; // of the heap's budget, for what Helidon holds of the present request
+  private long breathedNs; // when other threads last had the processor
+  // taken from the heap's budget, for the part of the request that Helidon holds
+  private long counted;
 
   ClientReader(ReaderOwner connection, ClientChannel channel, RepeatRounds rounds) {
     this.connection = connection;
@@ -76,12 +77,12 @@ public final class ClientReader implements RepeatRounds.Member {
     return reader;
   }
 
-  /** Bytes that Helidon got so far and has not made anything of. */
+  /** Bytes that Helidon got and has not consumed. */
   public int available() {
     return reader.available();
   }
 
-  /** Bytes that Helidon got so far, those included that stand for others. */
+  /** Bytes that Helidon got so far, filler included. */
   public long supplied() {
     return supplied;
   }
@@ -127,7 +128,8 @@ public final class ClientReader implements RepeatRounds.Member {
   }
 
   /**
-   * Helidon holds a chunk, or the line before it, until it is whole: that counts, and has a limit.
+   * Limits and counts the part of a chunk, or of the line before it, that Helidon holds until it is
+   * whole.
    */
   private void checkHeld(long held) {
     if (held <= MOST_BYTES * 2) {
@@ -152,7 +154,7 @@ public final class ClientReader implements RepeatRounds.Member {
     return connection.heap();
   }
 
-  /** At least one byte; fails at the end of what the client sends. */
+  /** Reads at least one byte; throws at the end of input. */
   private int read(ByteBuffer to) {
     int count = takeEarly(to);
     if (count == 0 && !ended) {
@@ -178,7 +180,7 @@ public final class ClientReader implements RepeatRounds.Member {
     return count;
   }
 
-  /** The reason why nothing follows: the client left, or took too long. */
+  /** The exception for the end of input: the client left, or took too long. */
   private RuntimeException gone() {
     if (!connection.timedOut()) {
       return new ClientGoneException();
@@ -198,7 +200,7 @@ public final class ClientReader implements RepeatRounds.Member {
 
   /**
    * Reads some of the next bytes of a body, at least one, straight to memory. Helidon must hold
-   * none of the body, and is told of as many bytes when it reads on.
+   * none of the body; it gets as many filler bytes when it reads on.
    */
   public long readPast(MemorySegment to, long offset, long count) {
     int read = read(to.asSlice(offset, Math.min(count, PIECE_BYTES)).asByteBuffer());
@@ -207,28 +209,31 @@ public final class ClientReader implements RepeatRounds.Member {
   }
 
   /**
-   * Gives the processor to others that wait for it, if this thread has had it for a while: a
-   * virtual thread that finds its input there never stops by itself. It parks, since a yield puts a
-   * thread behind those of its own carrier, which then never looks where threads wait that input
-   * has woken: two connections in a row kept a third one waiting for 50 s.
+   * Lets other threads run, if this one has run for a while: a virtual thread that always finds
+   * input never stops by itself. It parks, since after a yield the carrier takes its own queue's
+   * threads first and never those that input has woken: two busy connections once delayed a third
+   * by 50 s.
    */
   public void breathe() {
     long nowNs = System.nanoTime();
     if (nowNs - breathedNs > TURN_NS) {
       breathedNs = nowNs;
       if (SCHEDULER.getQueuedVirtualThreadCount() > 0) {
-        LockSupport.parkNanos(1); // alone it would wake another carrier for nothing
+        LockSupport.parkNanos(1); // with no other connection this would wake a carrier for nothing
         breathedNs = System.nanoTime();
       }
     }
   }
 
-  /** The present request, with a body of as many bytes, may pass Helidon by if it is repeated. */
+  /** Lets repeats of the present request, with a body of as many bytes, bypass Helidon. */
   public void keepHead(long bodyBytes) {
     head.keep((int) Math.min(bodyBytes, KeptHead.MOST_BYTES));
   }
 
-  /** The present request is about to wait, or to take long: others are not to wait for it. */
+  /**
+   * Called before the present request waits or takes long, so that other connections of the round
+   * go on.
+   */
   public void stepAside() {
     RepeatRounds.Round mine = round;
     if (mine != null) {
@@ -241,12 +246,12 @@ public final class ClientReader implements RepeatRounds.Member {
     return round != null;
   }
 
-  /** The request is done with: its bytes are not held any more. */
+  /** Ends the request, whose bytes are not held any more. */
   void requestEnded() {
     counted = 0; // the share gives them back
   }
 
-  /** Reads over what the client still sends, until it sends nothing. */
+  /** Skips the client's input until its end. */
   void discard() throws IOException {
     int count;
     do {
@@ -256,14 +261,14 @@ public final class ClientReader implements RepeatRounds.Member {
 
   // ---- Repeats ---------------------------------------------------------------------------------
 
-  /** The connection's own thread sleeps while a round serves repeats. */
+  /** Makes the connection's own thread sleep while a round serves repeats. */
   private void sleep() {
     repeats = 0;
     sleeper = Thread.currentThread();
     if (rounds.take(this)) {
       while (sleeper != null) {
         LockSupport.park(this);
-        Thread.interrupted(); // by a stop, which closes the connection
+        Thread.interrupted(); // set by a stop, which closes the connection
       }
     }
     sleeper = null;
@@ -337,7 +342,9 @@ public final class ClientReader implements RepeatRounds.Member {
 
   // ---- By the watch ----------------------------------------------------------------------------
 
-  /** True if the client is still there; the channel does not wait. Bytes that came are kept. */
+  /**
+   * True if the client is still connected. The channel is non-blocking; bytes that came are kept.
+   */
   boolean probe() throws IOException {
     if (early != null) {
       return true;

@@ -13,9 +13,9 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Writes what Helidon says to a client. The body of a reply can be given beforehand: then it goes
- * behind the next head that Helidon writes, in one step with it and from where it lies. The thread
- * that serves the connection uses it.
+ * Writes Helidon's output to a client. The body of a reply can be given beforehand: it is then
+ * written together with Helidon's next head, without a copy. The thread that serves the connection
+ * uses it.
  */
 public final class ClientWriter implements DataWriter {
 
@@ -23,8 +23,8 @@ public final class ClientWriter implements DataWriter {
   private final ConnectionGuard guard;
   private final ClientReader reader;
   private byte[] head = new byte[PieceBuffer.HEAD_ROOM];
-  private BufferData reply; // a head of ours; null: there was none so far
-  private PieceBuffer body; // null: nothing goes behind the next head
+  private BufferData reply; // a head that Nereid writes; null: none so far
+  private PieceBuffer body; // null: no body goes behind the next head
   private List<MemorySegment> binary = List.of();
 
   ClientWriter(ClientChannel channel, ConnectionGuard guard, ClientReader reader) {
@@ -33,7 +33,7 @@ public final class ClientWriter implements DataWriter {
     this.reader = reader;
   }
 
-  /** The next head has this body behind it. */
+  /** Sets the body to write behind the next head. */
   public void behind(PieceBuffer buffer, List<MemorySegment> segments) {
     body = buffer;
     binary = segments;
@@ -92,7 +92,7 @@ public final class ClientWriter implements DataWriter {
   private void write(ByteBuffer from) throws IOException {
     while (from.hasRemaining()) {
       if (channel.write(from) == 0) {
-        reader.stepAside(); // the client does not read: from here on this waits
+        reader.stepAside(); // the client does not read, so writing will wait
       }
     }
   }

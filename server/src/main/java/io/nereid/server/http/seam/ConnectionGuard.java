@@ -7,16 +7,16 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * The phase of a connection's life, and its limits: the watch ends waits that take too long, and
  * finds out whether the client is still there while its request waits or runs. The connection's own
- * thread says what it is doing; everything else comes from the watch.
+ * thread reports its phase; the watch calls the rest.
  */
 final class ConnectionGuard {
 
-  /** The time for which a request runs before the client is looked after: most are answered. */
+  /** The time that a request runs before its client is probed: most are answered by then. */
   private static final long PROBE_AFTER_US = TimeUnit.MILLISECONDS.toMicros(20);
 
   /**
-   * The time for which a reply in parts rests before the client is looked after. Its next part
-   * tells, too.
+   * The time that a reply in parts rests before the client is probed; writing the next part probes
+   * it too.
    */
   private static final long REST_US = TimeUnit.SECONDS.toMicros(5);
 
@@ -28,7 +28,7 @@ final class ConnectionGuard {
   private static final int IDLE = 0;
   private static final int READING = 1;
   private static final int RUNNING = 2;
-  private static final int PROBING = 3; // as RUNNING, with the watch at the input
+  private static final int PROBING = 3; // as RUNNING, while the watch reads the input
   private static final int WRITING = 4;
   private static final int LINGERING = 5;
   private static final int CLOSED = 6;
@@ -40,14 +40,14 @@ final class ConnectionGuard {
   private final long idleTimeUs;
 
   /**
-   * The phase, and when it has taken too long: in one word, so that a deadline is never taken for
-   * that of another phase.
+   * The phase and its deadline, in one word, so that a deadline is never taken for that of another
+   * phase.
    */
   private final AtomicLong state;
 
   private final ClientReader reader;
-  private volatile Runnable cancellation; // of the request that runs; null: none does
-  private volatile Thread waiter; // for the request that runs
+  private volatile Runnable cancellation; // cancels the running request; null: none runs
+  private volatile Thread waiter; // the thread that waits for the running request
   private volatile boolean timedOut;
   private volatile boolean clientGone;
 
@@ -59,7 +59,7 @@ final class ConnectionGuard {
     state = new AtomicLong(pack(READING, nowUs() + requestTimeUs));
   }
 
-  /** The clock of the deadlines. */
+  /** The time in microseconds by which deadlines are measured. */
   static long nowUs() {
     return (System.nanoTime() - CLOCK_START_NS) / 1000;
   }
@@ -74,30 +74,32 @@ final class ConnectionGuard {
 
   // ---- By the connection's thread --------------------------------------------------------------
 
-  /** Agrees with the client on how bytes travel. */
+  /** Enters the phase of the handshake. */
   void opening() {
     enter(IDLE, requestTimeUs);
   }
 
-  /** Waits for the next request. */
+  /** Enters the phase of waiting for the next request. */
   void idle() {
     enter(IDLE, idleTimeUs);
   }
 
-  /** Reads a request, from now on by the clock of System.nanoTime. */
+  /** Enters the phase of reading a request; returns the time by System.nanoTime. */
   long reading() {
     return enter(READING, requestTimeUs);
   }
 
   /**
-   * Waits for the answer to a request, and does not touch the input meanwhile. {@code cancel} is
-   * run by another thread when the client went away.
+   * Enters the phase of waiting for an answer, in which the thread does not touch the input.
+   * Another thread runs {@code cancel} when the client goes away.
    */
   void running(Runnable cancel) {
     running(cancel, PROBE_AFTER_US);
   }
 
-  /** Waits for the next part of a reply, as {@link #running}: the client is looked after later. */
+  /**
+   * Enters the phase of waiting for a reply's next part, as {@link #running}, with a later probe.
+   */
   void resting(Runnable cancel) {
     running(cancel, REST_US);
   }
@@ -108,12 +110,15 @@ final class ConnectionGuard {
     enter(RUNNING, undisturbedUs);
   }
 
-  /** Has an answer, or a failure; the input is its own again. */
+  /**
+   * Ends the phase of waiting: there is an answer or a failure, and the thread owns the input
+   * again.
+   */
   void answered() {
     long next = pack(READING, nowUs() + requestTimeUs);
     for (long now = state.get(); phase(now) != CLOSED; now = state.get()) {
       if (phase(now) == PROBING) {
-        Thread.yield(); // the watch is done in a few microseconds
+        Thread.yield(); // the watch finishes in a few microseconds
       } else if (state.compareAndSet(now, next)) {
         break;
       }
@@ -122,12 +127,12 @@ final class ConnectionGuard {
     waiter = null;
   }
 
-  /** Writes a reply. */
+  /** Enters the phase of writing a reply. */
   void writing() {
     enter(WRITING, requestTimeUs);
   }
 
-  /** Reads what a client still sends before the connection is closed. */
+  /** Enters the phase of reading the client's last input before the connection is closed. */
   void lingering() {
     enter(LINGERING, LINGER_US);
   }
@@ -159,7 +164,7 @@ final class ConnectionGuard {
     try {
       channel.close();
     } catch (IOException e) {
-      // It is of no use any more either way.
+      // The connection is useless either way.
     }
     reader.wake(); // a selector does not tell that a channel was closed
   }
@@ -172,7 +177,7 @@ final class ConnectionGuard {
     return phase != IDLE && phase != LINGERING && phase != CLOSED;
   }
 
-  /** Looks after the connection; {@code nowUs} is {@link #nowUs}. */
+  /** Checks the connection's deadline; {@code nowUs} is {@link #nowUs}. */
   void tick(long nowUs) {
     long now = state.get();
     if (now >> 3 > nowUs) {
@@ -180,7 +185,7 @@ final class ConnectionGuard {
     }
     int phase = phase(now);
     if (phase == RUNNING) {
-      if (!reader.isInRound()) { // else another thread goes round first
+      if (!reader.isInRound()) { // else another thread takes over the round first
         probe(now);
       }
     } else if (phase != CLOSED && state.compareAndSet(now, pack(phase, NEVER_US))) {
@@ -197,7 +202,7 @@ final class ConnectionGuard {
     try {
       // A thread that waits for input sees its end, and can still answer.
       channel.shutdownInput();
-      // A thread that waits for the client to read is not kept for ever.
+      // A deadline for the thread, which may wait for the client to read.
       state.compareAndSet(pack(phase, NEVER_US), pack(WRITING, nowUs() + requestTimeUs));
     } catch (IOException e) {
       closeChannel();
@@ -212,13 +217,13 @@ final class ConnectionGuard {
     }
     clientGone = !isClientThere();
     if (clientGone) {
-      cancel.run(); // before the request can be answered, after which this may mean the next one
+      cancel.run(); // before the request is answered; afterwards this could hit the next one
     }
-    // The next look is at the next tick.
+    // The next probe is at the next tick.
     state.compareAndSet(probing, clientGone ? pack(RUNNING, NEVER_US) : now);
   }
 
-  /** Bytes that arrived meanwhile are kept for the reader. */
+  /** Probes the client; bytes that arrived are kept for the reader. */
   private boolean isClientThere() {
     try {
       channel.configureBlocking(false);
@@ -230,7 +235,7 @@ final class ConnectionGuard {
     }
   }
 
-  /** Gives up on whatever is under way. */
+  /** Gives up on the request under way. */
   void abort() {
     Runnable cancel = cancellation;
     if (cancel != null) {
@@ -239,7 +244,7 @@ final class ConnectionGuard {
     Thread thread = waiter;
     close();
     if (thread != null) {
-      thread.interrupt(); // it does not wait for the execution
+      thread.interrupt(); // the thread stops waiting for the execution
     }
   }
 }

@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * All connections of a port, and the thread that looks after them: it ends waits that take too
- * long, and finds clients that went away while their request runs.
+ * All connections of a port, and the thread that watches them: it ends waits that take too long,
+ * and detects clients that went away while their request runs.
  */
 public final class ConnectionWatch implements AutoCloseable {
 
   private static final Logger LOGGER = System.getLogger(ConnectionWatch.class.getName());
 
-  /** The time between two looks: a client that went away is noticed this late. */
+  /** The time between two ticks, after which a client that went away is noticed. */
   private static final long TICK_NS = 20_000_000;
 
   private final Set<ConnectionGuard> connections = ConcurrentHashMap.newKeySet();
@@ -24,7 +24,7 @@ public final class ConnectionWatch implements AutoCloseable {
   private final Thread thread;
   private volatile boolean closed;
 
-  /** With no connection, and a thread that waits for one: {@code name-watch}. */
+  /** Makes a watch without connections, and its thread {@code name-watch}. */
   public ConnectionWatch(String name) {
     thread = Thread.ofPlatform().daemon().name(name + "-watch").start(this::run);
   }
@@ -39,10 +39,10 @@ public final class ConnectionWatch implements AutoCloseable {
     return connectionCount.get();
   }
 
-  /** Takes a connection; how many there are with it. */
+  /** Adds a connection; returns their number. */
   int add(ConnectionGuard connection) {
     connections.add(connection);
-    LockSupport.unpark(thread); // which has none to look after while there are no connections
+    LockSupport.unpark(thread); // the thread sleeps while there are no connections
     return connectionCount.incrementAndGet();
   }
 
@@ -82,15 +82,15 @@ public final class ConnectionWatch implements AutoCloseable {
         long nowUs = ConnectionGuard.nowUs();
         connections.forEach(connection -> tick(connection, nowUs));
       } catch (OutOfMemoryError e) {
-        // Some request took it all, and fails: the next look is as good.
+        // Some request took all memory and fails: the next tick will do.
       }
       LockSupport.parkNanos(this, TICK_NS);
     }
   }
 
   /**
-   * One connection that goes wrong must not take the watch from the others: without it no limit of
-   * time would hold any more. An Error goes wrong too, such as that of having no memory to read.
+   * Checks one connection, catching everything, even an OutOfMemoryError: if the watch died, no
+   * time limit of any connection would hold.
    */
   private static void tick(ConnectionGuard connection, long nowUs) {
     try {

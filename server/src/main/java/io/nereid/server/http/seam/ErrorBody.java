@@ -5,7 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
-/** The body of an error, as all clients of the protocol read it. */
+/** Writes the body of an error in the protocol's form. */
 public final class ErrorBody {
 
   private ErrorBody() {}

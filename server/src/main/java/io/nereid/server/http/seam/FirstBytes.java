@@ -5,12 +5,12 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * The first bytes of a request, for Helidon, which speaks HTTP/1.1 alone: proxies such as nginx and
- * the probes of balancers still say HTTP/1.0, and some clients name scheme and host in front of the
- * path. Empty lines in front, which old clients send behind a body, are left out.
+ * The first bytes of a request, rewritten for Helidon, which speaks only HTTP/1.1: proxies such as
+ * nginx and probes of balancers still use HTTP/1.0, and some clients put scheme and host before the
+ * path. Empty lines in front, which old clients send behind a body, are removed.
  *
- * @param bytes what Helidon gets
- * @param isOld whether the client said HTTP/1.0: its connection ends with the reply
+ * @param bytes the bytes for Helidon
+ * @param isOld whether the client used HTTP/1.0, so that its connection ends with the reply
  */
 record FirstBytes(byte[] bytes, boolean isOld) {
 
@@ -27,7 +27,7 @@ record FirstBytes(byte[] bytes, boolean isOld) {
     while (from + 1 < came.length && came[from] == '\r' && came[from + 1] == '\n') {
       from += 2;
     }
-    int end = from; // of the request line
+    int end = from; // end of the request line
     while (end + 1 < came.length && came[end] != '\r') {
       end++;
     }

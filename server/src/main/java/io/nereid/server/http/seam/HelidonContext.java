@@ -13,7 +13,7 @@ import java.security.cert.Certificate;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 
-/** The context that Helidon's HTTP/1.1 has of a connection: reader, writer and peer are ours. */
+/** A connection's context for Helidon's HTTP/1.1, with Nereid's reader, writer and peer. */
 final class HelidonContext implements ConnectionContext {
 
   private final ConnectionContext original;
@@ -85,7 +85,7 @@ final class HelidonContext implements ConnectionContext {
     return original.childSocketId();
   }
 
-  /** The client as Helidon's requests tell it: the way from a request to its connection. */
+  /** The peer in Helidon's requests, which leads from a request to its connection. */
   private record Peer(PeerInfo original, ClientConnection connection) implements PeerInfo {
 
     @Override

@@ -45,12 +45,12 @@ public final class HttpListener {
 
   private static final String HTTP_1 = "http/1.1";
 
-  /** Connections that the system keeps while they wait to be accepted. */
+  /** The most connections that wait in the system to be accepted. */
   private static final int BACKLOG = 1024;
 
   private static final long POLL_NS = 2_000_000;
 
-  /** The time in which connections that are given up have to notice. */
+  /** The time for abandoned connections to notice that. */
   private static final long LEAVE_NS = 1_000_000_000;
 
   /** Helidon's own limit of a stop, which is never reached: {@link #stop} has one. */
@@ -68,12 +68,12 @@ public final class HttpListener {
    * Listens; returns when connections are accepted.
    *
    * @param name the name of the port in the log
-   * @param tls how connections are encrypted; empty: they are not
-   * @param context what its connections share, whose watch it closes in the end
-   * @param observers makes what hears of the requests of a connection
-   * @param routing where requests lead
-   * @param ended is run when the port accepts no more although nobody stopped it
-   * @throws NereidException if the port is not to be had
+   * @param tls the settings of encryption; empty: none
+   * @param context the parts that connections share; its watch is closed at the end
+   * @param observers makes the listener to a connection's requests
+   * @param routing the routes of requests
+   * @param ended runs when the port stops accepting without {@link #stop}
+   * @throws NereidException if the port cannot be used
    */
   public static HttpListener open(
       String name,
@@ -125,8 +125,8 @@ public final class HttpListener {
   }
 
   /**
-   * Keeps Helidon from setting the JVM's filter for Java's serialization, which would refuse all
-   * that the program around the server reads, and from refusing to start beside another filter.
+   * Keeps Helidon from setting the JVM-wide filter for Java's serialization, which would affect the
+   * program around the server, and from failing because of another filter.
    */
   private static void leaveSerializationAlone() {
     for (String event : new String[] {"missing", "failure"}) {
@@ -134,10 +134,10 @@ public final class HttpListener {
     }
   }
 
-  /** Fails with a clear text where Helidon would log a stack trace. */
+  /** Throws with a clear text if the port is taken, where Helidon would log a stack trace. */
   private static void checkFree(InetAddress address, int port) {
     try (ServerSocket probe = new ServerSocket()) {
-      probe.setReuseAddress(true); // as the listening one has it
+      probe.setReuseAddress(true); // as the listening socket has it
       probe.bind(new InetSocketAddress(address, port));
     } catch (IOException e) {
       throw cannotListen(address, port, e.getMessage());
@@ -162,7 +162,7 @@ public final class HttpListener {
 
   private static final HeaderName NO_NAME = HeaderNames.create("");
 
-  /** Requests that cannot be read are told so in JSON, as all others. */
+  /** Answers unreadable requests with JSON, as other errors. */
   private static DirectHandlers directHandlers() {
     DirectHandlers.Builder handlers = DirectHandlers.builder();
     for (DirectHandler.EventType type : DirectHandler.EventType.values()) {
@@ -198,7 +198,7 @@ public final class HttpListener {
         .build();
   }
 
-  /** The port at which it listens. */
+  /** The port at which this listens. */
   public int port() {
     return server.port();
   }
@@ -209,7 +209,7 @@ public final class HttpListener {
   }
 
   /**
-   * Accepts nothing more, lets requests that have begun finish, and closes all connections.
+   * Accepts no more requests, lets those that have begun finish, and closes all connections.
    *
    * @param timeout when requests that are still under way are given up
    * @return whether all of them finished
@@ -232,13 +232,13 @@ public final class HttpListener {
     return finished;
   }
 
-  /** Puts a connection of ours around each of Helidon's. */
+  /** Wraps each of Helidon's connections into a {@link ClientConnection}. */
   private static final class Selector implements ServerConnectionSelector {
 
     private final SeamContext context;
     private final Function<ClientConnection, RequestEvents> observers;
     private final AcceptedChannels accepted;
-    private final TlsSettings tls; // null: bytes travel as they are
+    private final TlsSettings tls; // null: no encryption
     private final Http1ConnectionSelector http1;
 
     Selector(
@@ -289,7 +289,7 @@ public final class HttpListener {
     }
   }
 
-  /** Tells a connection of each head, those of replies included that no route has made. */
+  /** Tells a connection of each head, also of replies that no route made. */
   private static final class Heads implements Http1ConnectionListener {
     @Override
     public void status(ConnectionContext context, Status status) {
@@ -306,7 +306,7 @@ public final class HttpListener {
             .build();
       }
       if (headers.containsToken(HeaderValues.CONNECTION_CLOSE)) {
-        ((HelidonContext) context).connection().closeAfterReply(); // Helidon would read on
+        ((HelidonContext) context).connection().closeAfterReply(); // Helidon would go on reading
       }
     }
   }

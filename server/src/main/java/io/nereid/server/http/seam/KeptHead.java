@@ -3,27 +3,27 @@ package io.nereid.server.http.seam;
 import java.util.Arrays;
 
 /**
- * The head of the last request of a connection, so that the same bytes are recognised: clients send
- * one head again and again. The thread that reads the connection uses it.
+ * Recognises the head of a connection's last request when it comes again: clients often repeat
+ * their head. The thread that reads the connection uses it.
  */
 final class KeptHead {
 
-  /** Longer requests are Helidon's, whatever their heads: JSON takes 10 µs a KiB. */
+  /** Helidon gets longer requests in any case: their JSON takes 10 µs a KiB. */
   static final int MOST_BYTES = 4 << 10;
 
-  /** So many requests with one head are Helidon's before the next ones pass it by. */
+  /** The number of requests with one head that Helidon gets before repeats bypass it. */
   private static final int FEW = 1;
 
-  /** The same where heads turn out time and again to differ, or requests to take long. */
+  /** The same number for a connection whose heads often change, or whose requests take long. */
   private static final int MANY = 4096;
 
-  private byte[] candidate; // of the present request; null: it did not come in one piece
+  private byte[] candidate; // the present request's; null: it did not come in one piece
   private byte[] kept; // null: the last request is not to be repeated
   private int bodyBytes; // behind it
   private int same; // requests in a row with this head
   private int wanted = FEW;
 
-  /** Helidon gets the first bytes of a request. */
+  /** Takes the first bytes of a request, which Helidon gets. */
   void came(byte[] bytes) {
     int end = end(bytes);
     if (kept != null && end == kept.length && Arrays.equals(bytes, 0, end, kept, 0, end)) {
@@ -49,19 +49,19 @@ final class KeptHead {
     return -1;
   }
 
-  /** The present request may be repeated, with a body of as many bytes. */
+  /** Keeps the present head for repeats with a body of as many bytes. */
   void keep(int body) {
     boolean fits = candidate != null && candidate.length + body <= MOST_BYTES;
     kept = fits ? candidate : null;
     bodyBytes = body;
   }
 
-  /** True if the next request is likely to have the same head, and may pass Helidon by. */
+  /** True if the next request is likely to have the same head, and may bypass Helidon. */
   boolean isExpected() {
     return kept != null && same >= wanted;
   }
 
-  /** True if these bytes are a whole request with the same head; it must be kept anew then. */
+  /** True if these bytes are a whole request with the same head, which must then be kept anew. */
   boolean repeats(byte[] bytes, int count) {
     byte[] known = kept;
     if (known == null
@@ -74,7 +74,7 @@ final class KeptHead {
     return true;
   }
 
-  /** Bytes of the head in front of the body. */
+  /** The length of the kept head. */
   int length() {
     return candidate.length;
   }
@@ -83,7 +83,7 @@ final class KeptHead {
     return kept != null;
   }
 
-  /** Requests are Helidon's again after so many repeats. */
+  /** Notes that Helidon gets requests again, after so many repeats. */
   void left(int repeats) {
     wanted = repeats > 64 ? FEW : Math.min(2 * wanted, MANY);
     same = 0;

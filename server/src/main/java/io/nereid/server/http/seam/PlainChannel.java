@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/** Bytes as the socket has them. */
+/** A channel without encryption. */
 final class PlainChannel implements ClientChannel {
 
   private final SocketChannel socket;

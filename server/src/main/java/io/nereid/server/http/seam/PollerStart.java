@@ -6,9 +6,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Pipe;
 
 /**
- * Has a virtual thread wait for input once. The JDK opens the descriptor by which such threads are
- * woken when the first of them waits: if there were no descriptors left just then, none could ever
- * wait again.
+ * Makes a virtual thread wait for input once, at the start. At the first such wait the JDK opens
+ * the descriptor for waking virtual threads: if none were left then, no virtual thread could ever
+ * wait for input.
  */
 final class PollerStart {
 
@@ -17,7 +17,7 @@ final class PollerStart {
 
   private PollerStart() {}
 
-  /** Returns when a virtual thread has waited; later calls return at once. */
+  /** Returns after a virtual thread has waited; later calls return at once. */
   static synchronized void await() {
     if (started) {
       return;
@@ -35,7 +35,7 @@ final class PollerStart {
         started = true;
       }
     } catch (IOException e) {
-      // There is no descriptor for this, and so none for clients: the port will say so.
+      // There is no descriptor left, so opening the port will fail with a message.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
@@ -45,7 +45,7 @@ final class PollerStart {
     try {
       source.read(ByteBuffer.allocate(1));
     } catch (IOException e) {
-      // The thread that waits sees that this one has ended.
+      // The waiting thread sees the end of this one.
     }
   }
 }

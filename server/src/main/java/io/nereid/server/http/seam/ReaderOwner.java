@@ -2,13 +2,13 @@ package io.nereid.server.http.seam;
 
 import io.nereid.server.shared.HeapShare;
 
-/** The connection as its reader sees it: the reader tells what it does, and asks what it may. */
+/** The connection as its reader sees it: gets the reader's events, and has its limits. */
 interface ReaderOwner {
 
-  /** The reader is about to wait for bytes. */
+  /** Called before the reader waits for bytes. */
   void awaiting();
 
-  /** Bytes have come. */
+  /** Called when bytes have come. */
   void received();
 
   /** True if nothing of the next request has come. */
@@ -17,18 +17,18 @@ interface ReaderOwner {
   /** True if the input ended because the client took too long. */
   boolean timedOut();
 
-  /** The client speaks HTTP/1.0. */
+  /** Called when the client speaks HTTP/1.0. */
   void old();
 
   /**
-   * Serves a request whose head is the last one, on the thread of a round; false: the connection is
-   * to end.
+   * Serves a request that repeats the last head, on the thread of a round; false: the connection
+   * must end.
    */
   boolean repeat(byte[] bytes, int from, int length);
 
   /** The present request's part of the heap. */
   HeapShare heap();
 
-  /** The most that clients may ask. */
+  /** The limits for clients. */
   SeamLimits limits();
 }

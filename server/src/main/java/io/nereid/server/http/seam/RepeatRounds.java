@@ -11,40 +11,42 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Serves requests that repeat the last one of their connection, past Helidon. The thread of a round
- * waits for several connections whose own threads sleep in their readers. It serves a request whose
- * head is, byte for byte, the last one that Helidon parsed and routed on that connection, and hands
- * everything else to the sleeping thread. A request that has to wait, or that takes longer than it
- * was thought to, keeps the thread: another one goes round in its place, and the connection is its
- * own thread's again when the request is answered. There are half as many rounds as processors.
+ * Serves requests that repeat the last one of their connection, bypassing Helidon. The thread of a
+ * round waits for several connections whose own threads sleep in their readers. It serves a request
+ * whose head equals, byte for byte, the last one that Helidon parsed and routed on that connection,
+ * and leaves all others to the sleeping thread. If a request has to wait or takes long, its thread
+ * leaves the round to a new thread, and gives the connection back to its own thread after the
+ * answer. There are half as many rounds as processors.
  */
 final class RepeatRounds {
 
   private static final Logger LOGGER = System.getLogger(RepeatRounds.class.getName());
 
-  /** A connection as a round sees it. All but {@link #wake} are for the round's thread. */
+  /**
+   * A connection as a round sees it. Only the round's thread calls it, except for {@link #wake}.
+   */
   interface Member {
 
-    /** From now on the round reads. */
+    /** Lets the round read from now on. */
     void enter(Round round, Selector selector);
 
     /** True if the round may serve the connection, whose own thread sleeps on. */
     boolean beginServing();
 
-    /** Serves a repeat; false: what came is for the connection's own thread. */
+    /** Serves a repeat; false: the bytes are for the connection's own thread. */
     boolean serveRepeat(byte[] bytes);
 
-    /** The request is served: whether there may be another one. */
+    /** Ends serving a request; true: the round may serve another one. */
     boolean endServing();
 
-    /** The round reads no more. */
+    /** Ends the round's reading. */
     void leave();
 
-    /** The connection's own thread goes on, unless a round's thread is about to wake it. */
+    /** Wakes the connection's own thread, unless a round's thread is about to. */
     void wake();
   }
 
-  /** The time of one request after which another thread goes round. */
+  /** The time of one request after which another thread takes over its round. */
   private static final long LONG_NS = 2_000_000;
 
   private final Round[] rounds =
@@ -52,7 +54,7 @@ final class RepeatRounds {
   private final AtomicInteger next = new AtomicInteger();
   private volatile boolean closed;
 
-  /** Takes a connection whose thread is about to sleep; false: there is no round to be had. */
+  /** Takes a connection whose thread is about to sleep; false: there is no round. */
   boolean take(Member reader) {
     Round round = round(Math.floorMod(next.getAndIncrement(), rounds.length));
     return round != null && round.take(reader);
@@ -66,11 +68,11 @@ final class RepeatRounds {
       return rounds[index];
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, "no round", e);
-      return null; // there is no descriptor: connections keep their threads
+      return null; // no descriptor is left, so connections keep their threads
     }
   }
 
-  /** Puts other threads in the place of those that have served one request for long. */
+  /** Replaces the threads of rounds that have served one request for long. */
   synchronized void look() {
     for (Round round : rounds) {
       if (round != null) {
@@ -98,7 +100,7 @@ final class RepeatRounds {
     private Thread owner;
 
     @GuardedBy("this")
-    private Member served; // by the owner; null: none
+    private Member served; // served by the owner; null: none
 
     @GuardedBy("this")
     private long sinceNs;
@@ -136,7 +138,7 @@ final class RepeatRounds {
       } catch (IOException | RuntimeException | Error e) {
         LOGGER.log(Level.ERROR, "a round failed", e);
         if (isOwner() && !closed) {
-          start(); // the connections stay
+          start(); // another thread goes on with the connections
         }
       } finally {
         if (closed) {
@@ -149,7 +151,7 @@ final class RepeatRounds {
       try {
         selector.close();
       } catch (IOException e) {
-        // The process keeps its descriptor.
+        // The descriptor stays open.
       }
     }
 
@@ -157,10 +159,10 @@ final class RepeatRounds {
       return owner == Thread.currentThread();
     }
 
-    /** Serves what a connection has sent; whether this thread still goes round. */
+    /** Serves a connection's bytes; true: this thread still owns the round. */
     private boolean serve(Member reader, byte[] bytes) {
       if (!reader.beginServing()) {
-        return true; // it was closed
+        return true; // the connection was closed
       }
       synchronized (this) {
         served = reader;
@@ -182,7 +184,10 @@ final class RepeatRounds {
       return stillOwner;
     }
 
-    /** The request that the owner serves is about to wait, or has taken long. */
+    /**
+     * Called when the owner's request is about to wait, or has taken long: another thread takes the
+     * round.
+     */
     synchronized void stepAside(Member reader) {
       if (served == reader && owner != null) {
         served = null;

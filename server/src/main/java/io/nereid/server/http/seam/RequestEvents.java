@@ -2,12 +2,11 @@ package io.nereid.server.http.seam;
 
 /**
  * Hears of the requests of one connection, one after the other, on the thread that serves them.
- * Each connection has its own, so that buffers and readers can be kept from one request to the
- * next.
+ * Each connection has its own object, which can keep buffers and readers between requests.
  */
 public interface RequestEvents {
 
-  /** A request begins; its first bytes are there. */
+  /** Called when a request begins, with its first bytes there. */
   default void began() {}
 
   /**
@@ -19,9 +18,9 @@ public interface RequestEvents {
     throw new IllegalStateException("nothing was kept");
   }
 
-  /** The status of the reply is known, and the head is about to be written. */
+  /** Called with the status of a reply before its head is written. */
   default void replying(int status) {}
 
-  /** The request is done with, whether it was answered or not. */
+  /** Called at the end of a request, answered or not. */
   default void ended() {}
 }

@@ -5,8 +5,8 @@ import io.helidon.common.concurrency.limits.LimitAlgorithm;
 import java.util.Optional;
 
 /**
- * Limits nothing, and hears from Helidon when a request has ended: its reply is written and its
- * body is read. One for each connection.
+ * Learns from Helidon, through its interface for limits, when a request has ended: the reply is
+ * written and the body read. It limits nothing. There is one for each connection.
  */
 final class RequestLimit implements Limit, LimitAlgorithm.Token {
 
@@ -15,7 +15,7 @@ final class RequestLimit implements Limit, LimitAlgorithm.Token {
   private final Runnable ended;
   private final Outcome accepted = Outcome.immediateAcceptance(NAME, NAME, this);
 
-  /** {@code ended} is run when a request has ended. */
+  /** {@code ended} runs when a request has ended. */
   RequestLimit(Runnable ended) {
     this.ended = ended;
   }
@@ -32,7 +32,7 @@ final class RequestLimit implements Limit, LimitAlgorithm.Token {
 
   @Override
   public void dropped() {
-    // The connection ends, and with it the request.
+    // The connection ends together with the request.
   }
 
   @Override

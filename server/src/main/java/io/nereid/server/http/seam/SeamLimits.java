@@ -3,7 +3,7 @@ package io.nereid.server.http.seam;
 import java.time.Duration;
 
 /**
- * The most that clients may ask of a port.
+ * The limits of a port for clients.
  *
  * @param headBytes the longest request line, and the longest header fields together
  * @param heldBytes most bytes of one request that wait on the heap to be read

@@ -17,14 +17,13 @@ import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A listening socket whose {@code accept} fails only when it is closed: a failure for want of
- * descriptors or of memory costs one connection and a pause. Connections that still wait when it is
- * closed end without a reset. Helidon's listener thread accepts, and the thread that stops the
- * server closes.
+ * A listening socket whose {@code accept} fails only when it is closed: a lack of descriptors or
+ * memory costs one connection and a pause. Connections that still wait when it is closed end
+ * without a reset. Helidon's listener thread accepts, and the thread that stops the server closes.
  */
 final class SurvivingListener extends ServerSocketChannel {
 
-  /** The time without accepting after a failure: others give back meanwhile what was missing. */
+  /** The pause in accepting after a failure, in which descriptors or memory may become free. */
   private static final long PAUSE_NS = 50_000_000;
 
   private final ServerSocketChannel socket;
@@ -46,8 +45,8 @@ final class SurvivingListener extends ServerSocketChannel {
   /**
    * Has others told.
    *
-   * @param closed is run when the socket turns out to be closed although nobody closed this channel
-   * @param lost is run when a connection is closed because it could not be accepted
+   * @param closed runs when the socket turns out to be closed though this channel was not
+   * @param lost runs when a connection is closed because it could not be accepted
    */
   void tell(Runnable closed, Runnable lost) {
     ended = closed;
@@ -105,7 +104,7 @@ final class SurvivingListener extends ServerSocketChannel {
     }
   }
 
-  /** Ends the connections that nobody has accepted: clients see an end, and no reset. */
+  /** Closes connections that were not accepted, so that clients see an end and no reset. */
   @Override
   protected void implCloseSelectableChannel() throws IOException {
     try {
@@ -117,17 +116,17 @@ final class SurvivingListener extends ServerSocketChannel {
         }
       }
     } catch (IOException e) {
-      // The client has left, or there is no descriptor for it: the rest ends with the socket.
+      // The client has left, or no descriptor is left: the other connections end with the socket.
     } finally {
       socket.close();
-      selector.close(); // which wakes the thread that accepts
+      selector.close(); // wakes the accepting thread
       reserve.close();
     }
   }
 
   @Override
   protected void implConfigureBlocking(boolean block) {
-    // Accepting waits either way.
+    // Accepting pauses either way.
   }
 
   @Override

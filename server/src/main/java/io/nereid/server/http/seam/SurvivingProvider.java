@@ -10,9 +10,9 @@ import java.nio.channels.spi.AbstractSelector;
 import java.nio.channels.spi.SelectorProvider;
 
 /**
- * The JDK's own channels, but for the sockets that Helidon listens at: those accept on when
- * descriptors or memory run out ({@link SurvivingListener}), where Helidon ends its server for
- * good. The JVM makes the only one, and calls it from any thread.
+ * Provides the JDK's own channels, except for listening sockets: these go on accepting when
+ * descriptors or memory run out ({@link SurvivingListener}), where Helidon would end its server for
+ * good. The JVM makes the only instance, and any thread may call it.
  */
 public final class SurvivingProvider extends SelectorProvider {
 
@@ -23,12 +23,13 @@ public final class SurvivingProvider extends SelectorProvider {
 
   private final SelectorProvider jdk = findJdk();
 
-  /** For the JVM. */
+  /** Called by the JVM. */
   public SurvivingProvider() {}
 
   /**
-   * Has the JVM use it, unless it has made its first channel already, or does not export its own
-   * provider: the jar that is started asks for that. Then Helidon's listener is as Helidon made it.
+   * Makes the JVM use this provider, unless a channel was made already, or the JVM does not export
+   * its own provider, as the manifest of the server's jar asks. Without it, Helidon's listener
+   * stays as it is.
    */
   public static void install() {
     if (System.getProperty(PROPERTY) == null && findJdk() != null) {
@@ -48,8 +49,8 @@ public final class SurvivingProvider extends SelectorProvider {
   /**
    * Opens a server.
    *
-   * @param ended is run when its port accepts no more though nobody closed it
-   * @param refused is run when a connection is closed because it could not be accepted
+   * @param ended runs when its port stops accepting without being closed
+   * @param refused runs when a connection is closed because it could not be accepted
    */
   static synchronized void open(Runnable opening, Runnable ended, Runnable refused) {
     opened = null;

@@ -12,39 +12,45 @@ import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLException;
 
 /**
- * Bytes that travel encrypted. Records are taken apart straight into the reader's memory where that
- * has room for a whole one, and put together straight from the writer's; the two buffers of a
- * record's size are all that is ever held here, on the heap because ciphers are fastest there.
+ * An encrypted channel. Records are decrypted straight into the reader's memory if that has room
+ * for a whole one, and encrypted straight from the writer's; only two buffers of a record's size
+ * are held, on the heap, where ciphers are fastest.
  */
 final class TlsChannel implements ClientChannel {
 
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-  /** Most messages between two writes that carry nothing for the reader. */
+  /** The most messages without data between two writes. */
   private static final int MAX_SILENT_MESSAGES = 64;
 
   private final SocketChannel socket;
   private final Supplier<SSLEngine> engines;
-  private final ReentrantLock reading = new ReentrantLock(); // by who reads; taken before writing
-  private final ReentrantLock writing = new ReentrantLock(); // by who writes
-  private SSLEngine engine; // null, as the buffers, until it is opened
+
+  /** Held while reading. Taken before {@code writing}. */
+  private final ReentrantLock reading = new ReentrantLock();
+
+  /** Held while writing. */
+  private final ReentrantLock writing = new ReentrantLock();
+
+  private SSLEngine engine; // null until the channel is opened
   private ByteBuffer sent = NOTHING; // encrypted, empty outside of writing
 
   @GuardedBy("reading")
   private ByteBuffer received = NOTHING; // encrypted, from position to limit
 
+  /** From position to limit: decrypted bytes for which the reader had no room. */
   @GuardedBy("reading")
-  private ByteBuffer plain = NOTHING; // from position to limit: what the reader had no room for
+  private ByteBuffer plain = NOTHING;
 
   @GuardedBy("reading")
-  private boolean ended; // the client sends nothing more
+  private boolean ended; // the client has ended its output
 
-  private volatile int silentMessages; // since the last write
+  private volatile int silentMessages; // messages without data since the last write
   private volatile boolean established;
   private volatile boolean outputEnded;
   private volatile boolean closing;
 
-  /** With what makes an engine once there is something for it. */
+  /** {@code engines} makes the engine at the first byte. */
   TlsChannel(SocketChannel socket, Supplier<SSLEngine> engines) {
     this.socket = socket;
     this.engines = engines;
@@ -176,8 +182,8 @@ final class TlsChannel implements ClientChannel {
   }
 
   /**
-   * Takes records apart until there is something for the reader, or, in the handshake, one. Bytes
-   * for the reader; 0 when there is nothing now and this does not wait; -1 at the end.
+   * Decrypts records until there is data for the reader or, in the handshake, one record. Returns
+   * the bytes for the reader; 0: nothing now, without waiting; -1: the end.
    */
   @GuardedBy("reading")
   private int unwrap(ByteBuffer to) throws IOException {
@@ -249,7 +255,9 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
-  /** Without its own end of the connection the engine reads nothing: nobody wants it either. */
+  /**
+   * Skips encrypted input: an engine whose output has ended decrypts nothing, and nobody needs it.
+   */
   @GuardedBy("reading")
   private int discard() throws IOException {
     int count;
@@ -275,7 +283,7 @@ final class TlsChannel implements ClientChannel {
       silentMessages = 0;
       SSLEngineResult result = wrap(from, offset, count);
       if (result.bytesProduced() == 0) {
-        throw new ClientGoneException(); // or the engine began what is not allowed
+        throw new ClientGoneException(); // or the engine began a forbidden handshake
       }
       return result.bytesConsumed();
     } finally {
@@ -283,7 +291,7 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
-  /** Sends what the engine has to say by itself; whether that was anything. */
+  /** Sends the engine's own messages; true if there were any. */
   private boolean flush() throws IOException {
     writing.lock();
     try {
@@ -301,8 +309,8 @@ final class TlsChannel implements ClientChannel {
   }
 
   /**
-   * Sends what the engine has to say at the end, such as what was wrong, as far as that takes no
-   * time: the client may be one that does not read.
+   * Sends the engine's last messages, such as an alert, as far as that does not block: the client
+   * may not be reading.
    */
   private void sayLast() {
     outputEnded = true;
@@ -310,7 +318,7 @@ final class TlsChannel implements ClientChannel {
       socket.configureBlocking(false);
       flush();
     } catch (IOException e) {
-      // The client does not hear it, then.
+      // The client will not get the message.
     }
   }
 
@@ -321,7 +329,7 @@ final class TlsChannel implements ClientChannel {
     sent.flip();
     while (sent.hasRemaining()) {
       if (socket.write(sent) == 0) {
-        break; // closing, which does not wait
+        break; // closing must not wait
       }
     }
     return result;
@@ -334,7 +342,7 @@ final class TlsChannel implements ClientChannel {
     socket.configureBlocking(blocking);
   }
 
-  /** A handshake cannot go on without input, though it may be writing now. */
+  /** Ends the input; a handshake cannot go on without it, though it may be writing now. */
   @Override
   public void shutdownInput() throws IOException {
     if (established) {
@@ -363,8 +371,8 @@ final class TlsChannel implements ClientChannel {
   }
 
   /**
-   * Tells the client that this is the end, if that takes no time. A thread that reads would make it
-   * wait: that one is woken up and does it. One that writes has a client that does not read.
+   * Tells the client about the end, if that does not block. A reading thread holds the lock, so it
+   * is woken and tells the client itself; if a thread is writing, the client does not read.
    */
   @Override
   public void close() throws IOException {

@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * Names what is compared, the same on both sides: a benchmark with values for its parameters, or a
- * model.
+ * The name of a thing to compare, the same on both sides: a benchmark with values for its
+ * parameters, or a model.
  *
  * @param name class and method, or the model
  * @param parameters their values by name
@@ -15,17 +15,17 @@ import java.util.stream.Collectors;
 public record BenchmarkId(String name, SortedMap<String, String> parameters)
     implements Comparable<BenchmarkId> {
 
-  /** With parameters in their order. */
+  /** Sorts the parameters. */
   public BenchmarkId {
     parameters = new TreeMap<>(parameters);
   }
 
-  /** The same from any map. */
+  /** Makes an id from any map of parameters. */
   public static BenchmarkId of(String name, Map<String, String> parameters) {
     return new BenchmarkId(name, new TreeMap<>(parameters));
   }
 
-  /** For people: a benchmark without the package, and without what class names end with. */
+  /** The name for people: a benchmark without its package and the suffix of its class. */
   @Override
   public String toString() {
     String[] parts = name.split("\\.");
@@ -45,7 +45,7 @@ public record BenchmarkId(String name, SortedMap<String, String> parameters)
         .collect(Collectors.joining(" "));
   }
 
-  /** All of it, as a key. */
+  /** The whole id as a key. */
   public String key() {
     return parameters.isEmpty() ? name : name + " " + parameterText();
   }

@@ -7,15 +7,14 @@ import java.util.SplittableRandom;
  * Intervals of a ratio by a bootstrap over pairs of forks.
  *
  * <p>The value of a pair is the logarithm of candidate / base for two forks that ran one after the
- * other, so whatever slowed the machine for longer than that slowed both. The estimate is the mean
- * without the lowest and the highest fifth: nearly as sharp as the whole mean where the noise is
- * mild, and a few wild pairs do not move it. The bootstrap of few pairs is too narrow by nature;
- * the spread that it finds is widened by the factor by which Student's t exceeds the normal
- * distribution for as many pairs.
+ * other, so that a longer slowdown of the machine affects both. The estimate is the mean without
+ * the lowest and the highest fifth: nearly as precise as the whole mean for mild noise, and
+ * insensitive to a few wild pairs. The bootstrap of few pairs is too narrow by nature; its spread
+ * is widened by the factor by which Student's t exceeds the normal distribution for as many pairs.
  */
 public final class Bootstrap {
 
-  /** Below this many pairs there is no interval worth the name. */
+  /** The fewest pairs for a meaningful interval. */
   public static final int LEAST_PAIRS = 4;
 
   private static final int RESAMPLES = 2000;
@@ -27,7 +26,7 @@ public final class Bootstrap {
    * The ratio and its intervals.
    *
    * @param logRatios of the pairs, at least {@link #LEAST_PAIRS}
-   * @param comparisonCount how many ratios are judged beside this one, itself included
+   * @param comparisonCount the number of ratios judged together, this one included
    * @param seed of the resampling: the same data gives the same interval
    */
   public static Estimate estimate(double[] logRatios, int comparisonCount, long seed) {
@@ -51,7 +50,7 @@ public final class Bootstrap {
         count);
   }
 
-  /** The mean of what is left without a fifth at either end; sorts the values. */
+  /** The mean without the fifth at either end; sorts the values. */
   static double trimmedMean(double[] values) {
     Arrays.sort(values);
     int cut = values.length / 5;
@@ -63,8 +62,8 @@ public final class Bootstrap {
   }
 
   /**
-   * The estimate's deviation as the bootstrap sees it, in the units of a standard deviation: by the
-   * middle 95 % of the resampled estimates, which a few absurd resamples do not stretch.
+   * The estimate's deviation by the bootstrap, as a standard deviation: computed from the middle 95
+   * % of the resampled estimates, which extreme resamples do not affect.
    */
   private static double deviation(double[] values, double center, long seed) {
     SplittableRandom random = new SplittableRandom(seed);
@@ -90,14 +89,15 @@ public final class Bootstrap {
   }
 
   /**
-   * A ratio of the candidate's cost to the base's, with what is not known of it.
+   * A ratio of the candidate's cost to the base's, with its uncertainty.
    *
    * @param ratio above 1: the candidate costs more
    * @param low lower end of the 95 % interval
    * @param high its upper end
-   * @param strictLow lower end of the interval that judges: wider, because many ratios are judged
+   * @param strictLow lower end of the interval for the verdict, which is wider because many ratios
+   *     are judged
    * @param strictHigh its upper end
-   * @param pairCount how many pairs of forks it comes from
+   * @param pairCount the number of pairs of forks
    */
   public record Estimate(
       double ratio, double low, double high, double strictLow, double strictHigh, int pairCount) {
@@ -107,7 +107,7 @@ public final class Bootstrap {
       return Math.sqrt(high / low) - 1;
     }
 
-    /** The largest change that the 95 % interval leaves open, as a share. */
+    /** The largest change within the 95 % interval, as a share. */
     double largestChange() {
       return Math.max(high, 1 / low) - 1;
     }

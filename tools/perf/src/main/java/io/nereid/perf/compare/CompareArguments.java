@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * The options that all commands have that compare two sides, and the way from there to the reports
- * and the exit code.
+ * The options of all commands that compare two sides, and the common steps to the reports and the
+ * exit code.
  */
 public final class CompareArguments {
 
@@ -34,11 +34,11 @@ public final class CompareArguments {
   /** Nothing, or not everything, could be measured. */
   public static final int NOT_MEASURED = 4;
 
-  /** Nothing is wrong, but the two have nothing in common. */
+  /** The two sides have nothing in common; nothing else is wrong. */
   public static final int NOTHING_IN_COMMON = 5;
 
   /**
-   * The time that a fork takes besides its iterations: two JVMs start, models load, all ends. A
+   * The time of a fork besides its iterations: starting two JVMs, loading models, ending. A
    * comparison of 106 benchmarks took 6.9 s a fork on two processors, of which 2.6 were iterations;
    * one of five that start no server took 4.4 s.
    */
@@ -67,29 +67,29 @@ public final class CompareArguments {
       description = "Where the reports and their history go; build/bench/report by default.")
   private Path out = Path.of("build", "bench", "report");
 
-  /** Made by the command line. */
+  /** Called by picocli. */
   public CompareArguments() {}
 
-  /** The directory of reports, which is there. */
+  /** The directory of reports, which exists. */
   public Path out() throws IOException {
     return Files.createDirectories(out);
   }
 
   /**
-   * One of two that are compared.
+   * One of the two sides of a comparison.
    *
-   * @param label what people call it
-   * @param side what its forks are made of
-   * @param ids what it has
-   * @param <S> what sides are
+   * @param label its name for people
+   * @param side makes its forks
+   * @param ids its benchmarks
+   * @param <S> the type of sides
    */
   public record Side<S>(String label, S side, SortedSet<BenchmarkId> ids) {}
 
   /**
-   * Compares, and writes what came of it: a table for people, a page, and all numbers.
+   * Compares, and writes the results: a table for people, a page, and all numbers.
    *
-   * @param suite what is compared, for people
-   * @param settings of the forks, to tell how long it takes
+   * @param suite the name of the comparison, for people
+   * @param settings settings of the forks, for estimating the time
    * @return the exit code
    */
   public <S> int compare(
@@ -154,8 +154,8 @@ public final class CompareArguments {
   }
 
   private String duration(int count, Fork.Settings settings) {
-    // Each side gets as many forks as an interval needs, and each fork takes as long as it does on
-    // this machine now.
+    // Estimates the least time: as many forks for each side as an interval needs, with the
+    // machine's present load.
     long forkMs = FORK_START_MS + settings.under(Machine.load()).totalMs();
     long leastS = count * 2L * Bootstrap.LEAST_PAIRS * forkMs / 1000;
     return leastS > time.toSeconds()

@@ -9,7 +9,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** One benchmark while it is compared: its pairs so far, and what they say. */
+/** One benchmark during its comparison: its pairs so far, and their estimates. */
 final class ComparedBenchmark {
 
   private final BenchmarkId id;
@@ -18,7 +18,7 @@ final class ComparedBenchmark {
   private final List<Pair> first = new ArrayList<>();
   private final List<Pair> second = new ArrayList<>();
   private final Map<Metric, Estimate> estimates =
-      new EnumMap<>(Metric.class); // of `first`, as asked
+      new EnumMap<>(Metric.class); // cache: estimates of `first`
   private String failure; // null: none
 
   ComparedBenchmark(BenchmarkId id, Judge judge, int comparisonCount) {
@@ -31,12 +31,12 @@ final class ComparedBenchmark {
     return id;
   }
 
-  /** The pairs of the batch that finds suspects. */
+  /** The number of pairs in the batch that finds suspects. */
   int firstCount() {
     return first.size();
   }
 
-  /** The pairs of the batch that confirms. */
+  /** The number of pairs in the batch that confirms. */
   int secondCount() {
     return second.size();
   }
@@ -59,8 +59,8 @@ final class ComparedBenchmark {
   }
 
   /**
-   * Returns the estimate by the first batch; null when it has too few pairs, or the system does not
-   * tell the metric.
+   * Returns the estimate by the first batch; null when it has too few pairs, or the system lacks
+   * the metric.
    */
   Estimate firstEstimate(Metric metric) {
     if (!estimates.containsKey(metric)) {
@@ -69,7 +69,7 @@ final class ComparedBenchmark {
     return estimates.get(metric);
   }
 
-  /** True if every metric that can be read is known well enough. */
+  /** True if the intervals of all available metrics are narrow enough. */
   boolean isNarrow() {
     if (!judge.isNarrow(firstEstimate(Metric.TIME))) {
       return false;
@@ -107,7 +107,7 @@ final class ComparedBenchmark {
     for (Metric metric : Metric.values()) {
       Estimate estimate = estimate(metric, all);
       if (estimate == null && metric == Metric.CPU && !first.isEmpty()) {
-        continue; // this system does not tell
+        continue; // this system lacks the metric
       }
       both.put(metric, estimate);
       verdicts.put(

@@ -13,11 +13,11 @@ import java.util.function.LongSupplier;
  * Measures two sides in turns: every benchmark gets forks A B B A, again and again, until its
  * intervals are narrow or the time is up. Benchmarks that look slower then get a second batch.
  *
- * @param <S> what the two sides are
+ * @param <S> the type of sides
  */
 final class Comparison<S> {
 
-  /** The second batch has at least so many pairs, whatever the time. */
+  /** The fewest pairs of the second batch, whatever the time. */
   static final int LEAST_CONFIRMING_PAIRS = 6;
 
   private static final int MOST_PAIRS = 200;
@@ -113,7 +113,7 @@ final class Comparison<S> {
     return clockNs.getAsLong() - startNs >= timeNs * share;
   }
 
-  /** A B B A: what grows or falls steadily meanwhile cancels. */
+  /** Runs forks A B B A, so that steady changes of the machine cancel. */
   private void visit(ComparedBenchmark benchmark, Consumer<Pair> sink) {
     try {
       Fork baseFork = forks.run(base, benchmark.id());

@@ -12,7 +12,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Map;
 
-/** Writes a comparison for people: for a terminal, and as one page that needs nothing else. */
+/** Writes a comparison for people: for a terminal, and as one self-contained page. */
 final class ComparisonReport {
 
   private static final DateTimeFormatter TIME =

@@ -7,11 +7,11 @@ import java.util.List;
  * One comparison that has ended.
  *
  * @param at when it began
- * @param base what was compared with
+ * @param base the base's name
  * @param candidate what was compared
- * @param suite which benchmarks
- * @param threshold what counts as a slowdown, as a share
- * @param machine what it ran on, and what else ran there
+ * @param suite the name of the benchmarks
+ * @param threshold the least slowdown that counts, as a share
+ * @param machine the machine and its load
  * @param outcomes of the benchmarks that both sides have
  * @param onlyBase benchmarks that only the base has
  * @param onlyCandidate benchmarks that only the candidate has

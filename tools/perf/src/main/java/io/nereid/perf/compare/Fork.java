@@ -6,7 +6,7 @@ import java.util.Arrays;
  * The measurement of one benchmark by one fresh process, for one operation.
  *
  * @param timeNs by the clock
- * @param cpuNs of all processors; NaN: it could not be read
+ * @param cpuNs of all processors; NaN: unknown
  * @param allocatedBytes of the Java heap; NaN: not known
  */
 public record Fork(double timeNs, double cpuNs, double allocatedBytes) {
@@ -22,8 +22,8 @@ public record Fork(double timeNs, double cpuNs, double allocatedBytes) {
   }
 
   /**
-   * The lengths of a fork's warm-up and measurement: many short iterations, the better half of
-   * which counts.
+   * The lengths of a fork's warm-up and measurement: many short iterations, of which the faster
+   * half counts.
    *
    * @param warmUps iterations before anything counts
    * @param warmUpMs length of each
@@ -32,24 +32,24 @@ public record Fork(double timeNs, double cpuNs, double allocatedBytes) {
    */
   public record Settings(int warmUps, int warmUpMs, int iterations, int iterationMs) {
 
-    /** Until the compilers are done with most of it. */
+    /** Long enough for the compilers to finish most of their work. */
     public static final Settings THOROUGH = new Settings(8, 200, 20, 50);
 
-    /** For many forks in a minute. */
+    /** Short, for many forks in a minute. */
     public static final Settings QUICK = new Settings(6, 100, 12, 40);
 
     private static final int MOST_LOAD = 12;
 
-    /** In all, if no iteration takes longer. */
+    /** The total time, if no iteration takes longer. */
     public long totalMs() {
       return (long) warmUps * warmUpMs + (long) iterations * iterationMs;
     }
 
     /**
-     * For a machine on which others want the processors too: a benchmark gets a part of the time,
-     * and its code would be measured before it is compiled.
+     * Returns longer settings for a busy machine, on which the code would otherwise be measured
+     * before it is compiled.
      *
-     * @param load how many want a processor, for each processor
+     * @param load threads that want a processor, per processor
      */
     public Settings under(double load) {
       int factor = (int) Math.max(1, Math.min(load, MOST_LOAD));
@@ -61,7 +61,7 @@ public record Fork(double timeNs, double cpuNs, double allocatedBytes) {
   /**
    * Runs forks.
    *
-   * @param <S> what the two sides are
+   * @param <S> the type of sides
    */
   @FunctionalInterface
   public interface Source<S> {

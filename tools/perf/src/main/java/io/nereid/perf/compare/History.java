@@ -20,8 +20,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Comparisons as files of JSON: written with all that was measured, so that they can be judged
- * anew, and read again for their ratios.
+ * Comparisons as files of JSON: written with all measurements, so that they can be judged anew, and
+ * read again for their ratios.
  */
 final class History {
 
@@ -31,12 +31,12 @@ final class History {
    * One ratio of a comparison.
    *
    * @param at when it was made
-   * @param base with what it compared
-   * @param metric the label of what was compared
+   * @param base the base of the comparison
+   * @param metric the label of the metric
    */
   record Point(Instant at, String base, String metric, double ratio, double low, double high) {}
 
-  /** The points by the key of the benchmark, in the order of time. Broken files are passed over. */
+  /** The points by the key of the benchmark, in the order of time. Broken files are ignored. */
   static Map<String, List<Point>> read(Path directory) throws IOException {
     Map<String, List<Point>> points = new TreeMap<>();
     if (!Files.isDirectory(directory)) {
@@ -61,7 +61,7 @@ final class History {
     for (Object each : (List<?>) run.get("benchmarks")) {
       Map<?, ?> benchmark = (Map<?, ?>) each;
       if (benchmark.get("metrics") == null) {
-        continue; // it failed then
+        continue; // that measurement failed
       }
       Map<String, String> parameters = new TreeMap<>();
       ((Map<?, ?>) benchmark.get("parameters"))
@@ -150,7 +150,7 @@ final class History {
     return entry;
   }
 
-  /** JSON has no word for what is not a number. */
+  /** Returns numbers for JSON, with null for NaN. */
   private static List<Double> numbers(List<Fork> forks, Function<Fork, Double> value) {
     List<Double> numbers = new ArrayList<>();
     for (Fork fork : forks) {

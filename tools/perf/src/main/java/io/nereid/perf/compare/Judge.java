@@ -4,23 +4,22 @@ import io.nereid.perf.compare.Bootstrap.Estimate;
 import io.nereid.perf.compare.Outcome.Verdict;
 
 /**
- * Decides what a ratio means.
+ * Gives the verdict on a ratio.
  *
- * <p>A slowdown is reported only if the ratio is above the threshold and the interval that allows
- * for the number of comparisons excludes 1, and then a second batch of forks, which was asked for
- * because of the first and is counted by itself, excludes 1 as well and leaves the ratio of all
- * forks above the threshold.
+ * <p>A slowdown is reported only if the ratio is above the threshold and the interval, corrected
+ * for the number of comparisons, excludes 1, and if a second batch of forks, estimated separately,
+ * also excludes 1 and the ratio of all forks is still above the threshold.
  *
- * @param threshold a smaller slowdown is none, as a share
+ * @param threshold the least slowdown that is reported, as a share
  */
 record Judge(double threshold) {
 
-  /** True if a second batch is to be asked. */
+  /** True if a second batch is needed. */
   boolean isSuspect(Estimate first) {
     return first.isSlower() && first.ratio() > 1 + threshold;
   }
 
-  /** The verdict on a ratio that no second batch was asked about. */
+  /** The verdict on a ratio without a second batch. */
   Verdict first(Estimate estimate) {
     if (estimate == null) {
       return Verdict.UNKNOWN;
@@ -43,7 +42,7 @@ record Judge(double threshold) {
     return confirmed ? Verdict.SLOWER : Verdict.NOT_CONFIRMED;
   }
 
-  /** True if more forks would tell nothing that matters. */
+  /** True if the interval is so narrow that more forks are not needed. */
   boolean isNarrow(Estimate estimate) {
     return estimate != null && estimate.halfWidth() < threshold / 2;
   }

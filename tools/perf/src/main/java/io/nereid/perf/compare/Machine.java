@@ -5,20 +5,18 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Describes what a comparison ran on. */
+/** Describes the machine of a comparison. */
 public final class Machine {
 
   private Machine() {}
 
-  /**
-   * Returns the number of threads that want a processor, for each processor; of the last minute.
-   */
+  /** Returns the number of threads that want a processor, per processor, in the last minute. */
   public static double load() {
     return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage()
         / Runtime.getRuntime().availableProcessors();
   }
 
-  /** Processor, system and Java, and how busy it is now. */
+  /** Processor, system, Java, and the present load. */
   public static String describe() {
     String processor = "";
     try {
@@ -29,7 +27,7 @@ public final class Machine {
               .findFirst()
               .orElse("");
     } catch (IOException e) {
-      // It is told without.
+      // The description leaves it out.
     }
     return Numbers.format(
         "%s%d processors, %s %s, Java %s, load average %.1f at the end",
@@ -41,22 +39,22 @@ public final class Machine {
         ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
   }
 
-  /** Hands out settings that suit how busy the machine is. For one thread. */
+  /** Adapts the settings of forks to the machine's load. For one thread. */
   public static final class Pace {
 
-    /** Forks that are compared with each other are alike: A B B A. */
+    /** The number of forks with equal settings, which are compared with each other: A B B A. */
     private static final int ALIKE = 4;
 
     private final Fork.Settings quiet;
     private Fork.Settings current;
     private int count;
 
-    /** For forks that run so where nothing else does. */
+    /** {@code quiet}: the settings on an idle machine. */
     public Pace(Fork.Settings quiet) {
       this.quiet = quiet;
     }
 
-    /** The next fork runs so. */
+    /** The settings of the next fork. */
     public Fork.Settings next() {
       if (count++ % ALIKE == 0) {
         current = quiet.under(load());

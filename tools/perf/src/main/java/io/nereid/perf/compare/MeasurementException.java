@@ -1,6 +1,6 @@
 package io.nereid.perf.compare;
 
-/** Says what could not be measured, and what to do. */
+/** A failure to measure, with advice in the message. */
 public final class MeasurementException extends Exception {
 
   private static final long serialVersionUID = 1L;
@@ -10,7 +10,7 @@ public final class MeasurementException extends Exception {
     super(message);
   }
 
-  /** With what led to it. */
+  /** With a message for people and a cause. */
   public MeasurementException(String message, Throwable cause) {
     super(message, cause);
   }

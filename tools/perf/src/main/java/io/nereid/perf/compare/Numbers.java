@@ -4,10 +4,10 @@ import io.nereid.perf.compare.Bootstrap.Estimate;
 import io.nereid.perf.compare.Outcome.Verdict;
 import java.util.Locale;
 
-/** Writes numbers as people read them. */
+/** Formats numbers for people. */
 final class Numbers {
 
-  /** An interval that leaves more open than this says nothing. */
+  /** An interval that allows a larger change than this is useless. */
   private static final double UNCLEAR = 0.5;
 
   private Numbers() {}
@@ -16,7 +16,7 @@ final class Numbers {
     return String.format(Locale.ROOT, format, values);
   }
 
-  /** Three digits that count, with a unit. */
+  /** Formats a time with three significant digits and a unit. */
   static String time(double ns) {
     if (!Double.isFinite(ns)) {
       return "-";
@@ -43,7 +43,7 @@ final class Numbers {
     return format(percent < 10 ? "%.1f %%" : "%.0f %%", percent);
   }
 
-  /** A verdict; how large a change may hide behind "no change" belongs to it. */
+  /** Formats a verdict; "no change" is followed by the largest change within the interval. */
   static String verdict(Verdict verdict, Estimate estimate) {
     if (verdict != Verdict.NO_CHANGE || estimate == null) {
       return verdict.label();
@@ -53,7 +53,7 @@ final class Numbers {
   }
 
   /**
-   * Says how the allocation of an operation changed; small differences are the measurement's own.
+   * Describes the change of an operation's allocation; small differences are measurement errors.
    */
   static String allocation(double base, double candidate) {
     if (!Double.isFinite(base) || !Double.isFinite(candidate)) {

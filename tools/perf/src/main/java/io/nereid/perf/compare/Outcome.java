@@ -10,10 +10,10 @@ import java.util.function.ToDoubleFunction;
  * The result of a comparison for one benchmark.
  *
  * @param id the benchmark
- * @param pairs all its forks, in the order in which they ran
- * @param estimates by metric; null: too few pairs; no entry: it cannot be read here
+ * @param pairs its forks, in the order of their runs
+ * @param estimates by metric; null: too few pairs; no entry: not available
  * @param verdicts of the same metrics
- * @param failure why it could not be measured; null: it was
+ * @param failure the reason why it could not be measured; null: it was
  */
 record Outcome(
     BenchmarkId id,
@@ -22,7 +22,7 @@ record Outcome(
     Map<Metric, Verdict> verdicts,
     String failure) {
 
-  /** The one that matters most of all metrics. */
+  /** The most important verdict of all metrics. */
   Verdict verdict() {
     Verdict worst = Verdict.NO_CHANGE;
     for (Verdict candidate :
@@ -57,12 +57,12 @@ record Outcome(
 
   /** The verdicts on a ratio. */
   enum Verdict {
-    /** More than the threshold, seen in two batches of forks that know nothing of each other. */
+    /** Slower by more than the threshold, in two independent batches of forks. */
     SLOWER("SLOWER"),
-    /** The first batch said so, the second did not. */
+    /** Slower in the first batch, but not in the second. */
     NOT_CONFIRMED("slower, not confirmed"),
     FASTER("faster"),
-    /** Whatever change there is, it is small or not to be told from noise. */
+    /** Any change is small or cannot be distinguished from noise. */
     NO_CHANGE("no change"),
     /** Too few pairs for an interval. */
     UNKNOWN("too few forks");
@@ -80,9 +80,9 @@ record Outcome(
 
   /** The figures of a fork that are compared. */
   enum Metric {
-    /** Time by the clock: what users see, and what other work on the machine disturbs most. */
+    /** Time by the clock, which users see, and which other work on the machine disturbs most. */
     TIME("time", Fork::timeNs),
-    /** Processor time: stands still while others have the processors. */
+    /** Processor time, which does not pass while other processes have the processors. */
     CPU("cpu", Fork::cpuNs);
 
     private final String label;
@@ -101,7 +101,7 @@ record Outcome(
       return value.applyAsDouble(fork);
     }
 
-    /** Logarithms of candidate / base; pairs in which one could not be read are left out. */
+    /** Logarithms of candidate / base; pairs with an unknown value are left out. */
     double[] logRatios(List<Pair> pairs) {
       return pairs.stream()
           .mapToDouble(pair -> Math.log(of(pair.candidate()) / of(pair.base())))

@@ -113,8 +113,7 @@ final class Plots {
     return svg.toString();
   }
 
-  // ---- The ratios of one benchmark in the comparisons that were kept, the latest at the right
-  // ----
+  // ---- The ratios of one benchmark in the kept comparisons, the latest at the right ----
 
   private static final int MOST_POINTS = 60;
   private static final int LEFT = 50;
@@ -165,16 +164,16 @@ final class Plots {
   /**
    * A logarithmic axis of ratios with 1 in its middle.
    *
-   * @param left where it begins, in the drawing's units
-   * @param width how long it is
-   * @param most the ratio at its right end; beyond it things are drawn at the end
+   * @param left its left end, in the drawing's units
+   * @param width its length
+   * @param most the ratio at its right end; larger ones are drawn there
    */
   private record RatioAxis(double left, double width, double most) {
 
     private static final double LEAST_MOST = 1.1;
     private static final double MOST_MOST = 3;
 
-    /** An axis on which values up to {@code largest}, and as much below 1, can be seen. */
+    /** An axis for values up to {@code largest}, and its reciprocal. */
     static RatioAxis of(double left, double largest) {
       return new RatioAxis(
           left, PLOT_WIDTH, Math.max(LEAST_MOST, Math.min(Math.pow(largest, 1.08), MOST_MOST)));
@@ -185,7 +184,7 @@ final class Plots {
       return left + width * (1 + Math.max(-1, Math.min(share, 1))) / 2;
     }
 
-    /** Ratios to write at the axis. */
+    /** The ratios of the labels on the axis. */
     List<Double> ticks() {
       double step = most > 2 ? 0.5 : most > 1.5 ? 0.25 : most > 1.2 ? 0.1 : 0.05;
       List<Double> ticks = new ArrayList<>();
@@ -195,7 +194,7 @@ final class Plots {
       return ticks;
     }
 
-    /** Grid and numbers between two heights. */
+    /** Draws grid and numbers between two heights. */
     void draw(Svg svg, double top, double bottom) {
       for (double tick : ticks()) {
         boolean one = Math.abs(tick - 1) < 1e-9;

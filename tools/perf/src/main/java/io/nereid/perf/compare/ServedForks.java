@@ -14,10 +14,10 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class ServedForks implements Fork.Source<ServedSide> {
 
-  /** Iterations are as long as even a model of a tenth of a second needs. */
+  /** The settings; iterations are long enough for a model that takes a tenth of a second. */
   public static final Fork.Settings SETTINGS = new Fork.Settings(8, 250, 10, 200);
 
-  /** A request that takes longer than this is not waited for. */
+  /** The longest time that a request is waited for. */
   private static final long PATIENCE_NS = 60_000_000_000L;
 
   private static final long LOOK_NS = 10_000_000;
@@ -30,11 +30,11 @@ public final class ServedForks implements Fork.Source<ServedSide> {
   /**
    * Prepares.
    *
-   * @param work a directory for files that are of no interest later
+   * @param work a directory for temporary files
    * @param requests what is sent, as {@code perf} reads it; for several models a directory with a
    *     file {@code MODEL.json} for each that does not get random data; null: random data
    * @param concurrency requests that are under way at a time
-   * @param settings how long forks run where nothing else does
+   * @param settings the settings of forks on an idle machine
    */
   public ServedForks(Path work, Path requests, int concurrency, Fork.Settings settings) {
     this.work = work;
@@ -94,10 +94,7 @@ public final class ServedForks implements Fork.Source<ServedSide> {
     return Fork.lowerHalf(values.stream().mapToDouble(Double::doubleValue).toArray());
   }
 
-  /**
-   * Returns the answers of so many milliseconds, or those until the first answer if that takes
-   * longer.
-   */
+  /** Returns the figures of so many milliseconds, or longer until the first answer. */
   private static LoadTest.Figures iteration(LoadTest load, int ms) throws MeasurementException {
     long beginNs = System.nanoTime();
     LockSupport.parkNanos(ms * 1_000_000L);

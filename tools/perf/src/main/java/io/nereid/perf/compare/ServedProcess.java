@@ -9,23 +9,23 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A server that was started to be measured.
+ * A server that was started for a measurement.
  *
  * @param process its process
- * @param url where it serves HTTP
- * @param log what it prints
+ * @param url its address for HTTP
+ * @param log its output
  */
 public record ServedProcess(Process process, String url, Path log) implements AutoCloseable {
 
   private static final Pattern SERVING = Pattern.compile("Serving HTTP at (http://\\S+)");
   private static final long LOOK_MS = 20;
 
-  /** Until all models are loaded, which may take TensorRT minutes. */
+  /** The time for loading all models, which may take TensorRT minutes. */
   private static final long PATIENCE_MS = 600_000;
 
   private static final long STOP_PATIENCE_S = 40;
 
-  /** Starts it and waits until it serves; what it prints goes to a file of the directory. */
+  /** Starts a server and waits until it serves; its output goes to a file of the directory. */
   public static ServedProcess start(List<String> command, Path directory)
       throws MeasurementException, IOException {
     Path log = directory.resolve("server.log");
@@ -65,7 +65,7 @@ public record ServedProcess(Process process, String url, Path log) implements Au
     return new MeasurementException("the server ended with " + process.exitValue() + ": " + end);
   }
 
-  /** Throws where it has ended by itself. */
+  /** Throws if the server has ended. */
   public void check() throws MeasurementException {
     if (!process.isAlive()) {
       try {

@@ -11,16 +11,15 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * A server and its models, of which two are compared.
+ * A server and its models, as one of the sides of a comparison.
  *
  * @param server the command that starts it, up to {@code serve}
  * @param models a repository, or a model that is one file
- * @param model what a model that is one file is called here; empty: each has the name of what is
- *     compared
+ * @param model the name of a model that is one file; empty: the models have their benchmarks' names
  */
 public record ServedSide(List<String> server, Path models, String model) {
 
-  /** Serves what is named, and nothing else, on a free port of this machine. */
+  /** The command that serves only these models, on a free port of this machine. */
   public List<String> command(List<String> names) {
     List<String> command = new ArrayList<>(server);
     command.addAll(List.of("serve", "--model-repository", models.toString()));
@@ -36,7 +35,10 @@ public record ServedSide(List<String> server, Path models, String model) {
     return model.isEmpty() ? id.name() : model;
   }
 
-  /** The models that the server finds, loaded by nobody; {@code work} is for its output. */
+  /**
+   * The names of the models that the server finds, without loading them; {@code work} is for its
+   * output.
+   */
   public SortedSet<String> names(Path work) throws MeasurementException, IOException {
     Files.createDirectories(work);
     SortedSet<String> names = new TreeSet<>();

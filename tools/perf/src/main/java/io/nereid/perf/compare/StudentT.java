@@ -2,8 +2,8 @@ package io.nereid.perf.compare;
 
 /**
  * Quantiles of Student's t distribution, for few degrees of freedom too. With t = sqrt(n) tan(a)
- * its density becomes cos(a) to the power of n - 1, which Simpson's rule integrates to more digits
- * than anyone needs here.
+ * its density becomes cos(a) to the power of n - 1, which Simpson's rule integrates with more than
+ * enough digits.
  */
 final class StudentT {
 

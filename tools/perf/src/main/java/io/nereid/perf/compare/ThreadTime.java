@@ -6,24 +6,24 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Processor time of a process: of all its threads, native ones included, but not of a JVM's
- * compilers, whose work is not that of what is measured. It also runs inside forks of other
- * versions: it uses nothing but the JDK, and is one class.
+ * Processor time of a process: of all its threads, native ones included, except a JVM's compilers,
+ * whose work is not to be measured. It also runs inside forks of other versions, so it is one class
+ * that uses only the JDK.
  *
- * <p>Linux tells the time that a thread ran to the nanosecond when the thread does not run.
+ * <p>Linux reports a thread's time to the nanosecond while the thread does not run.
  */
 public final class ThreadTime {
 
   private ThreadTime() {}
 
-  /** Returns the time that this process used; negative: this system does not tell. */
+  /** Returns the time that this process used; negative: unknown on this system. */
   public static long ofThisProcess() {
     return at(Path.of("/proc/self/task"));
   }
 
   /**
-   * Returns the time that another process used; negative: this system does not tell, or the process
-   * is not there.
+   * Returns the time that another process used; negative: unknown on this system, or no such
+   * process.
    */
   public static long of(long pid) {
     return at(Path.of("/proc", Long.toString(pid), "task"));
@@ -53,7 +53,7 @@ public final class ThreadTime {
       if (Files.exists(thread)) {
         throw e;
       }
-      return 0; // it ended while we looked
+      return 0; // the thread ended meanwhile
     }
   }
 }

@@ -11,7 +11,7 @@ public final class TimeOption implements ITypeConverter<Duration> {
 
   private static final Pattern FORM = Pattern.compile("([1-9]\\d{0,5})([smhd])");
 
-  /** Made by picocli. */
+  /** Called by picocli. */
   public TimeOption() {}
 
   @Override

@@ -15,13 +15,13 @@ import java.util.Locale;
  */
 public record Axis(double least, double most, boolean log, double from, double to) {
 
-  /** From 0 to a round number above the largest value. */
+  /** An axis from 0 to a round number above the largest value. */
   public static Axis linear(double most, double from, double to) {
     double step = step(Math.max(most, 1e-9));
     return new Axis(0, Math.ceil(most / step - 1e-9) * step, false, from, to);
   }
 
-  /** Over whole decades, for positive values. */
+  /** An axis over whole decades, for positive values. */
   public static Axis logarithmic(double least, double most, double from, double to) {
     double low = Math.pow(10, Math.floor(Math.log10(Math.max(least, 1e-9))));
     double high = Math.pow(10, Math.ceil(Math.log10(Math.max(most, 1e-9)) - 1e-9));
@@ -62,7 +62,7 @@ public record Axis(double least, double most, boolean log, double from, double t
     return 10 * power;
   }
 
-  /** A number as short as it can be. */
+  /** Formats a number as short as possible. */
   public static String label(double value) {
     if (value >= 1e6) {
       return trimmed(value / 1e6) + "M";

@@ -35,7 +35,7 @@ public final class Table {
     rows.add(List.copyOf(cells));
   }
 
-  /** In columns, each as wide as what it holds and two spaces. */
+  /** The table as text, in columns as wide as their longest cell and two spaces. */
   public String text() {
     int[] widths = headings.stream().mapToInt(String::length).toArray();
     for (List<Cell> row : rows) {

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The part of a model's configuration that is tried. Configurations are trees of JSON, as servers
- * of the protocol tell and take them.
+ * The part of a model's configuration that is tuned. Configurations are trees of JSON, as in the
+ * protocol.
  *
- * @param instances of its only instance group; 0: it has several, which are left as they are
- * @param threads of ONNX Runtime for one instance; 0: those that all models share
+ * @param instances of its only instance group; 0: it has several groups, which are not changed
+ * @param threads of ONNX Runtime for one instance; 0: the threads that all models share
  * @param maxBatch rows of a batch; 0: the model takes no batches
  */
 record Candidate(int instances, int threads, int maxBatch, Batching batching) {
@@ -22,7 +22,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
   private static final String PREFERRED = "preferred_batch_size";
   private static final String DELAY = "max_queue_delay_microseconds";
 
-  /** Says which requests are put together. */
+  /** The rules for batching requests. */
   sealed interface Batching {
 
     String inWords();
@@ -38,7 +38,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
     /**
      * Requests wait for others.
      *
-     * @param preferred so many rows end the wait; 0: as many as fit
+     * @param preferred the rows that end the wait; 0: a full batch
      */
     record Waiting(long delayUs, int preferred) implements Batching {
       @Override
@@ -47,7 +47,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
       }
     }
 
-    /** The model finds out by itself how long requests may wait. */
+    /** The model chooses by itself how long requests wait. */
     record Objective(String text) implements Batching {
       @Override
       public String inWords() {
@@ -56,7 +56,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
     }
   }
 
-  /** Reads them out of a configuration. */
+  /** Reads the candidate out of a configuration. */
   static Candidate of(Map<String, Object> config) {
     List<Object> groups = list(config.get(GROUPS));
     int instances =
@@ -87,7 +87,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
         preferred.isEmpty() ? 0 : (int) number(preferred.get(preferred.size() - 1)));
   }
 
-  /** The configuration with these; what is the same already is not touched. */
+  /** Returns the configuration with this candidate's settings, changing only those that differ. */
   Map<String, Object> in(Map<String, Object> config) {
     Candidate present = of(config);
     Map<String, Object> changed = new LinkedHashMap<>(config);
@@ -160,7 +160,7 @@ record Candidate(int instances, int threads, int maxBatch, Batching batching) {
     return value instanceof List<?> list ? (List<Object>) list : List.of();
   }
 
-  /** In the words of people; different settings have different texts. */
+  /** The settings in words; different settings have different texts. */
   String text() {
     List<String> words = new ArrayList<>();
     if (instances > 0) {

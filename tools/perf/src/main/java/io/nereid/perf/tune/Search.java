@@ -10,23 +10,23 @@ import java.util.function.Function;
 
 /**
  * Looks for the best settings. The candidates of a stage are measured once, the better half of them
- * again, and so on; the best one is where the next stage begins. It ends when no stage finds
- * anything better, or when time is up. For one thread.
+ * again, and so on; the best one is where the next stage begins. The search ends when no stage
+ * finds anything better, or when time is up. For one thread.
  */
 final class Search {
 
-  /** Measurements of a candidate that others are preferred to. */
+  /** The most rounds in which the better candidates of a stage are measured. */
   private static final int MOST_ROUNDS = 3;
 
   private static final int MOST_PASSES = 3;
 
-  /** Less is noise: the present settings stay, or the simplest ones, which come first. */
+  /** A smaller gain is noise: then the earlier settings stay, the present or the simplest ones. */
   private static final double LEAST_GAIN = 1.01;
 
   /** Measures candidates. */
   interface Meter {
 
-    /** Measures once, and keeps what came of it in the trials. */
+    /** Measures once, and stores the result in the trials. */
     void measure(Candidate settings) throws IOException;
 
     /** True if no more time is to be spent. */

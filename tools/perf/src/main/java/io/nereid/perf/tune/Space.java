@@ -9,14 +9,14 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * The settings that are worth a try for a model, in stages: what hangs together is in one, and a
- * stage begins where the one before it ended.
+ * The settings to try for a model, in stages: related settings are in one, and a stage begins with
+ * the best of the one before.
  *
- * @param present what the model has now, which is in each stage
- * @param threads whether the backend has threads to be counted
- * @param processors of the machine; for a model on GPUs how many instances are worth a try
+ * @param present the model's present settings, which are in each stage
+ * @param threads whether the backend has a setting for threads
+ * @param processors of the machine; for a model on GPUs, the most instances to try
  * @param concurrency requests under way, which no batch can exceed
- * @param objective such as {@code p99 10ms}; null: none is wanted
+ * @param objective such as {@code p99 10ms}; null: none
  */
 record Space(
     Candidate present, boolean threads, int processors, int concurrency, String objective) {
@@ -28,7 +28,7 @@ record Space(
     return List.of(this::batchings, this::parallel, this::sizes);
   }
 
-  /** Instances, and the threads of each; batches that were small for one may be large for many. */
+  /** The candidates for the number of instances and the threads of each, with adapted batches. */
   private Set<Candidate> parallel(Candidate from) {
     Set<Candidate> all = new LinkedHashSet<>();
     Set<Integer> counts = present.instances() == 0 ? Set.of(0) : powers(1, processors);
@@ -44,7 +44,7 @@ record Space(
     return all;
   }
 
-  /** The times that requests may wait for others. */
+  /** The candidates for the time that requests wait for others. */
   private Set<Candidate> batchings(Candidate from) {
     Set<Candidate> all = new LinkedHashSet<>();
     if (from.maxBatch() > 1) {
@@ -58,7 +58,10 @@ record Space(
     return all;
   }
 
-  /** The rows of a batch, never fewer than clients may send now; first as many as there are. */
+  /**
+   * The candidates for the rows of a batch, not fewer than clients may send now; the present number
+   * first.
+   */
   private Set<Candidate> sizes(Candidate from) {
     Set<Candidate> all = new LinkedHashSet<>();
     if (from.maxBatch() > 1 && !(from.batching() instanceof Batching.Alone)) {

@@ -7,10 +7,10 @@ import java.util.Map;
 /**
  * One measurement of a candidate.
  *
- * @param perSecond requests that were answered
- * @param p99Us the latency that one of a hundred exceeds
- * @param memoryBytes the most memory that the server had meanwhile; 0: not known
- * @param failure why there are no figures; null: there are
+ * @param perSecond the answered requests
+ * @param p99Us the latency that one in a hundred exceeds
+ * @param memoryBytes the most memory that the server had meanwhile; 0: unknown
+ * @param failure the reason why there are no figures; null: there are
  */
 record Trial(double perSecond, double p99Us, long memoryBytes, String failure) {
 

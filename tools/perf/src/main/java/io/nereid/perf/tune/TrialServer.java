@@ -16,19 +16,19 @@ import java.util.concurrent.locks.LockSupport;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * A server in a process of its own, which has the model in one configuration after the other. It is
- * warm from the second candidate on, so that a candidate takes a second or two. A server that died
- * is started anew. For one thread.
+ * A server in a separate process, which loads the model in one configuration after the other. It is
+ * warm from the second candidate on, so that a candidate takes a second or two. A dead server is
+ * replaced. For one thread.
  */
 final class TrialServer implements AutoCloseable {
 
-  /** A p99 of fewer answers says nothing. */
+  /** The fewest answers for a meaningful p99. */
   private static final int LEAST_ANSWERS = 100;
 
-  /** A window is not made longer than this for slow models. */
+  /** The most windows into which the time for a slow model is extended. */
   private static final int MOST_WINDOWS = 10;
 
-  /** So many of the requests may be refused, as a share. */
+  /** The largest share of requests that may fail. */
   private static final double MOST_ERRORS = 0.01;
 
   private static final String PEAK = "VmHWM:";
@@ -54,7 +54,7 @@ final class TrialServer implements AutoCloseable {
     fresh = true;
   }
 
-  /** Loads the model as the repository has it, and returns its whole configuration. */
+  /** Loads the model from the repository unchanged, and returns its whole configuration. */
   Map<String, Object> present() throws MeasurementException, IOException {
     start();
     try {
@@ -65,15 +65,15 @@ final class TrialServer implements AutoCloseable {
     }
   }
 
-  /** Measures in a server that had no candidate before, for its memory. */
+  /** Measures in a fresh server, for its memory. */
   Trial measureAlone(Map<String, Object> config) throws MeasurementException, IOException {
     start();
     return once(config);
   }
 
   /**
-   * A configuration that cannot be measured is a trial that failed. One that takes too much memory
-   * is measured alone, too, because candidates before it may have left some.
+   * Measures a configuration; a failure becomes a failed trial. One that takes too much memory is
+   * measured alone, too, because earlier candidates may have left some.
    */
   Trial measure(Map<String, Object> config) throws MeasurementException, IOException {
     if (!process.process().isAlive()) {
@@ -133,16 +133,16 @@ final class TrialServer implements AutoCloseable {
     return Path.of("/proc", Long.toString(process.process().pid()), file);
   }
 
-  /** Linux counts the peak from here on, where it lets us. */
+  /** Resets Linux's peak of the server's memory, if permitted. */
   private void forgetPeak() {
     try {
       Files.writeString(status("clear_refs"), "5");
     } catch (IOException e) {
-      return; // the peak of candidates before counts, too
+      return; // the peak of earlier candidates counts, too
     }
   }
 
-  /** The most memory since then; 0: not known. */
+  /** The most memory since {@link #forgetPeak}; 0: unknown. */
   private long peakBytes() {
     try {
       return Files.readAllLines(status("status")).stream()

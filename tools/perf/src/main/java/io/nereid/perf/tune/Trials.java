@@ -14,8 +14,8 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * Keeps all measurements, also those of earlier runs: a line of JSON for each measurement, written
- * at once, so that a run that is ended loses nothing. For one thread.
+ * Stores all measurements, including those of earlier runs: a line of JSON for each, written at
+ * once, so that an aborted run loses nothing. For one thread.
  */
 final class Trials {
 
@@ -26,9 +26,9 @@ final class Trials {
   private final Map<String, List<Trial>> bySettings = new LinkedHashMap<>();
 
   /**
-   * Reads what is there of the same subject.
+   * Reads the earlier measurements of the same subject.
    *
-   * @param subject tells measurements that can be compared from others
+   * @param subject identifies measurements that can be compared
    * @param limitUs the longest p99 that is wanted; infinite: any
    * @param memoryBytes the most that a server may take
    */
@@ -51,7 +51,7 @@ final class Trials {
         of((String) json.get("settings")).add(Trial.read(json));
       }
     } catch (JacksonException | ClassCastException | NullPointerException e) {
-      return; // the last line of a run that was ended
+      return; // the last line of an aborted run
     }
   }
 
@@ -93,7 +93,7 @@ final class Trials {
     return middle(settings.text());
   }
 
-  /** Null: it was not measured. */
+  /** The middle of a candidate's trials; null: none. */
   private Trial middle(String text) {
     List<Trial> all = bySettings.getOrDefault(text, List.of());
     for (Trial trial : all) {
@@ -114,9 +114,7 @@ final class Trials {
     return Bootstrap.median(trials.stream().mapToDouble(figure).toArray());
   }
 
-  /**
-   * Tells how good a candidate is: by its answers if they are in time, else by how near they are.
-   */
+  /** Rates a candidate: by its answers if they are in time, else by the distance from that. */
   double value(Candidate settings) {
     return value(middle(settings));
   }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** Writes for a browser what the candidates answered, and how fast. */
+/** Writes throughput and latency of the candidates as a page for a browser. */
 final class TunePage {
 
   private TunePage() {}
@@ -17,7 +17,7 @@ final class TunePage {
   /**
    * The page.
    *
-   * @param figures what came of it
+   * @param figures the lines with the result
    * @param trials the candidates by the text of their settings
    */
   static String of(

@@ -19,41 +19,41 @@ import java.util.Map;
 import tools.jackson.jr.ob.JSON;
 
 /**
- * One use of {@code nereid tune}: it looks for better settings, and then compares them with the
- * present ones in turns. It runs on the thread of the command.
+ * One use of {@code nereid tune}: it searches for better settings, and then compares them with the
+ * present ones, alternating. It runs on the thread of the command.
  */
 public final class Tuning implements Search.Meter {
 
-  /** The part of the time that the search has; what is left is for the comparison. */
+  /** The search's share of the time; the rest is for the comparison. */
   private static final double SEARCH = 0.75;
 
   private static final int WINDOWS = 300;
   private static final long LEAST_WINDOW_MS = 150;
   private static final long MOST_WINDOW_MS = 1000;
 
-  /** A server that has just started is slow: its compilers are at work. */
+  /** The share of the time for warming up a fresh server, whose compilers are still at work. */
   private static final double WARM_UP = 0.05;
 
-  /** So much is measured, however long it takes: a stage, at least. */
+  /** The fewest measurements, however long they take: at least a stage. */
   private static final int LEAST = 10;
 
   private static final int MOST_PAIRS = 12;
 
-  /** An interval as narrow as this leaves nothing open. */
+  /** The relative width of an interval that is narrow enough. */
   private static final double NARROW = 0.02;
 
   /**
-   * Says what is tuned, and by which load.
+   * The model to tune, and the load for that.
    *
    * @param server the command that starts a server, up to {@code serve}
    * @param requests {@code random}, or a file or directory as {@code perf --input-data} takes it
-   * @param shapes of inputs, such as {@code IN:224,224,3}; those that are missing are the model's
-   *     own, with 1 for each dimension of any size
+   * @param shapes of inputs, such as {@code IN:224,224,3}; missing ones are the model's own, with 1
+   *     for each dimension of any size
    * @param concurrency requests under way
-   * @param p99 the longest p99 that is wanted; null: any
+   * @param p99 the longest acceptable p99; null: any
    * @param time in all
    * @param memoryBytes the most that a server may take; {@link Long#MAX_VALUE}: any
-   * @param out where the trials and the page go
+   * @param out the directory for the trials and the page
    */
   public record Options(
       List<String> server,
@@ -68,10 +68,10 @@ public final class Tuning implements Search.Meter {
       Path out) {}
 
   /**
-   * Says what was found.
+   * The result of tuning.
    *
    * @param config the model's whole configuration, in JSON
-   * @param figures the lines that speak for it
+   * @param figures the lines with the evidence
    */
   public record Found(String config, List<String> figures) {}
 
@@ -81,7 +81,7 @@ public final class Tuning implements Search.Meter {
   private TrialServer server;
   private Map<String, Object> config;
   private Trials trials;
-  private long beginNs; // of the search
+  private long beginNs; // when the search began
   private int measured;
 
   private Tuning(Options options, PrintWriter printed) {
@@ -93,7 +93,7 @@ public final class Tuning implements Search.Meter {
                 LEAST_WINDOW_MS, Math.min(options.time().toMillis() / WINDOWS, MOST_WINDOW_MS)));
   }
 
-  /** Looks, and prints a line for each measurement. */
+  /** Searches, and prints a line for each measurement. */
   public static Found run(Options options, PrintWriter printed)
       throws MeasurementException, IOException {
     LoadTest.checkShapes(options.shapes());
@@ -141,7 +141,7 @@ public final class Tuning implements Search.Meter {
     } while (System.nanoTime() - endNs < 0);
   }
 
-  /** Says which models have nothing to be tuned here. */
+  /** Throws for models that have no settings to tune. */
   private void check() throws MeasurementException {
     String why = null;
     if (config.get("ensemble_scheduling") != null) {
@@ -173,7 +173,7 @@ public final class Tuning implements Search.Meter {
         objective);
   }
 
-  /** Measurements of another subject say nothing about this one. */
+  /** The subject of measurements; those of another subject cannot be compared. */
   private String subject() {
     return Integer.toHexString(
         (JSON.std.asString(config)
@@ -222,14 +222,17 @@ public final class Tuning implements Search.Meter {
     printed.flush();
   }
 
-  // ---- In turns --------------------------------------------------------------------------------
+  // ---- The comparison -------------------------------------------------------------------------
 
-  /** The ratio of what two answer, measured in turns: above 1 if the second one answers more. */
+  /**
+   * The ratio of two candidates' throughput, measured alternately: above 1 if the second one is
+   * better.
+   */
   private Estimate compare(Candidate present, Candidate best) throws IOException {
     double[] logs = new double[MOST_PAIRS];
     Estimate estimate = null;
     for (int i = 0; i < MOST_PAIRS && !isClear(estimate); i++) {
-      boolean first = i % 2 == 0; // A B B A: what changes slowly hits both
+      boolean first = i % 2 == 0; // A B B A: slow changes affect both
       double ofOne = value(first ? present : best);
       double ofOther = value(first ? best : present);
       logs[i] = first ? Math.log(ofOther / ofOne) : Math.log(ofOne / ofOther);
@@ -252,7 +255,7 @@ public final class Tuning implements Search.Meter {
     return Math.max(1e-9, trials.lastValue(settings));
   }
 
-  /** The lines for people; the last one says what came of it. */
+  /** The lines for people; the last one has the result. */
   private List<String> figures(Candidate present, Candidate best, Candidate chosen, Estimate turns)
       throws MeasurementException, IOException {
     List<String> lines = new ArrayList<>();
@@ -289,7 +292,7 @@ public final class Tuning implements Search.Meter {
     return lines;
   }
 
-  /** The middle of what was measured, with the memory of a server that had nothing else. */
+  /** The middle of a candidate's trials, with the memory in a fresh server. */
   private Trial alone(Candidate settings) throws MeasurementException, IOException {
     Trial middle = trials.middle(settings);
     Trial alone = server.measureAlone(settings.in(config));

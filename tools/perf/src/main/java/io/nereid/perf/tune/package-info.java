@@ -1,5 +1,5 @@
 /**
- * Looks for the configuration with which a model answers most: {@code nereid tune}. Candidates are
- * measured by the load generator, in a server of their own, one after the other.
+ * Searches for the configuration with the highest throughput of a model: {@code nereid tune}. The
+ * load generator measures candidates one after the other, in a separate server.
  */
 package io.nereid.perf.tune;
