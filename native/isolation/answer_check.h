@@ -1,4 +1,3 @@
-// The checks of each record in a child's answer.
 #ifndef NEREID_ISOLATION_ANSWER_CHECK_H_
 #define NEREID_ISOLATION_ANSWER_CHECK_H_
 
@@ -10,8 +9,9 @@
 
 namespace nereid {
 
-// Used by one thread at a time, for one answer after another. It uses only the parent's batch and
-// copies of records, so a child cannot change its decisions afterwards.
+// The checks of each record in a child's answer. Used by one thread at a time, for one answer after
+// another. It uses only the parent's batch and copies of records, so a child cannot change its
+// decisions afterwards.
 class AnswerCheck {
  public:
   // Begins the answer to a batch. Offsets may be anywhere in `area_bytes`.

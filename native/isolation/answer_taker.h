@@ -1,4 +1,3 @@
-// Passes a child's answers to the core.
 #ifndef NEREID_ISOLATION_ANSWER_TAKER_H_
 #define NEREID_ISOLATION_ANSWER_TAKER_H_
 
@@ -9,9 +8,9 @@
 
 namespace nereid {
 
-// Used by the thread of an execution, with records that AnswerCheck let through. It copies content
-// from the child's memory before using it; the core checks datatypes and shapes, as for each
-// backend.
+// Passes a child's answers to the core. Used by the thread of an execution, with records that
+// AnswerCheck let through. It copies content from the child's memory before using it; the core
+// checks datatypes and shapes, as for each backend.
 class AnswerTaker {
  public:
   AnswerTaker() { error_.struct_size = sizeof(error_); }

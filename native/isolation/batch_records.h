@@ -1,4 +1,3 @@
-// Encodes batches as records of the ring.
 #ifndef NEREID_ISOLATION_BATCH_RECORDS_H_
 #define NEREID_ISOLATION_BATCH_RECORDS_H_
 
@@ -13,7 +12,8 @@
 
 namespace nereid {
 
-// Used by one thread at a time, for one batch after another.
+// Encodes batches as records of the ring. Used by one thread at a time, for one batch after
+// another.
 class BatchRecords {
  public:
   // Copies the batch into the channel's inputs, and makes the records with its places.

@@ -1,4 +1,3 @@
-// A child: the process, its output on standard error, and its end.
 #ifndef NEREID_ISOLATION_CHILD_PROCESS_H_
 #define NEREID_ISOLATION_CHILD_PROCESS_H_
 
@@ -23,8 +22,9 @@ constexpr int64_t kFarewellNs = 2'000'000'000;
 
 using SayLine = std::function<void(std::string_view line)>;
 
-// The thread that starts the process also awaits its end, and must live as long: the system kills a
-// child when its starting thread ends. Any thread may call the other functions.
+// A child: the process, its output on standard error, and its end. The thread that starts the
+// process also awaits its end, and must live as long: the system kills a child when its starting
+// thread ends. Any thread may call the other functions.
 class ChildProcess {
  public:
   // `title` is shown in lists of processes. A call waits for load_ms at most.

@@ -37,7 +37,7 @@ struct PageRun {
   BufferHeader* free_blocks = nullptr;
 };
 
-// Not synchronised: the mutex of BufferPool guards it.
+// Hands out runs of pages. Not synchronised: the mutex of BufferPool guards it.
 class PageAllocator {
  public:
   // Large enough that a description per page costs little, small enough that rounding up wastes

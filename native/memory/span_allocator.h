@@ -1,5 +1,3 @@
-// The pool's middle layer: cuts runs of pages ("spans") into blocks of one size class, and gives a
-// span's pages back when none of its blocks is in use.
 #ifndef NEREID_MEMORY_SPAN_ALLOCATOR_H_
 #define NEREID_MEMORY_SPAN_ALLOCATOR_H_
 
@@ -12,7 +10,9 @@
 
 namespace nereid {
 
-// Not synchronised: the mutex of BufferPool guards it, except the sizes, which are constant.
+// The pool's middle layer: cuts runs of pages ("spans") into blocks of one size class, and gives a
+// span's pages back when none of its blocks is in use. Not synchronised: the mutex of BufferPool
+// guards it, except the sizes, which are constant.
 class SpanAllocator {
  public:
   // The blocks' headers refer to `pool`. `pages` outlives this.

@@ -1,4 +1,3 @@
-// ONNX Runtime's shared library, loaded while the program runs.
 #ifndef NEREID_ONNXRUNTIME_ORT_LIBRARY_H_
 #define NEREID_ONNXRUNTIME_ORT_LIBRARY_H_
 
@@ -16,8 +15,9 @@ namespace nereid {
 template <typename T>
 using OrtOwned = std::unique_ptr<T, void (*)(T*)>;
 
-// One per path and process. Library and environment, with its worker threads, are never unloaded:
-// ONNX Runtime does not promise to survive that, and idle workers cost nothing.
+// ONNX Runtime's shared library, loaded while the program runs. One per path and process. Library
+// and environment, with its worker threads, are never unloaded: ONNX Runtime does not promise to
+// survive that, and idle workers cost nothing.
 //
 // Models share one pool of worker threads, so that the number of threads does not grow with the
 // models. Idle workers sleep instead of spinning: that costs a single caller some latency, and

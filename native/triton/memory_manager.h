@@ -1,4 +1,3 @@
-// Memory that backends take from the server: behind TRITONBACKEND_MemoryManager.
 #ifndef NEREID_TRITON_MEMORY_MANAGER_H_
 #define NEREID_TRITON_MEMORY_MANAGER_H_
 
@@ -15,7 +14,8 @@ namespace nereid::triton {
 // True if the pool's memory is locked, so that a device can access it directly.
 bool PoolIsPinned();
 
-// Belongs to a backend. Knows each block, so that a foreign pointer is not freed.
+// Memory that backends take from the server: behind TRITONBACKEND_MemoryManager. Belongs to a
+// backend. Knows each block, so that a foreign pointer is not freed.
 class MemoryManager : public Handle {
  public:
   static constexpr Kind kKind = Kind::kMemoryManager;

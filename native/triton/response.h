@@ -52,7 +52,7 @@ class Output : public Handle {
   BufferAttributes attributes_;
 };
 
-// Belongs to a request, which reuses it.
+// A response of a plug-in. Belongs to a request, which reuses it.
 class Response : public Handle {
  public:
   static constexpr Kind kKind = Kind::kResponse;

@@ -1,4 +1,3 @@
-// A sequence's new state that a backend makes: behind TRITONBACKEND_State.
 #ifndef NEREID_TRITON_SEQUENCE_STATE_H_
 #define NEREID_TRITON_SEQUENCE_STATE_H_
 
@@ -13,8 +12,9 @@
 
 namespace nereid::triton {
 
-// Belongs to a request. The backend's bytes stay here until the batch ends, since they count only
-// if the backend updates the state, and the core takes the states of all requests at once.
+// A sequence's new state that a backend makes: behind TRITONBACKEND_State. Belongs to a request.
+// The backend's bytes stay here until the batch ends, since they count only if the backend updates
+// the state, and the core takes the states of all requests at once.
 class SequenceState : public Handle {
  public:
   static constexpr Kind kKind = Kind::kState;

@@ -1,4 +1,3 @@
-// One execution of a backend: requests are gathered into a batch, run, and answered from it.
 #ifndef NEREID_CORE_BATCH_BATCH_EXECUTION_H_
 #define NEREID_CORE_BATCH_BATCH_EXECUTION_H_
 
@@ -22,6 +21,7 @@ namespace nereid {
 
 class DetachedBatch;
 
+// One execution of a backend: requests are gathered into a batch, run, and answered from it.
 // Belongs to one instance and is used by one thread at a time; its vectors keep their memory, so an
 // execution allocates buffers from the pool and nothing else.
 //

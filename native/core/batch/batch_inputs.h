@@ -1,4 +1,3 @@
-// The inputs of a batch, as its backend gets them.
 #ifndef NEREID_CORE_BATCH_BATCH_INPUTS_H_
 #define NEREID_CORE_BATCH_BATCH_INPUTS_H_
 
@@ -21,9 +20,10 @@ inline bool HasEmptyRows(const ModelConfig& config, int64_t rows, size_t request
   return config.sequences && static_cast<size_t>(rows) != requests;
 }
 
-// Belongs to the BatchExecution of one instance. Inputs of a single request are passed on; those of
-// several requests are copied once into one buffer of the batch for each input. A reshape of the
-// configuration is applied. Hidden inputs, which requests do not bring, follow the others.
+// The inputs of a batch, as its backend gets them. Belongs to the BatchExecution of one instance.
+// Inputs of a single request are passed on; those of several requests are copied once into one
+// buffer of the batch for each input. A reshape of the configuration is applied. Hidden inputs,
+// which requests do not bring, follow the others.
 class BatchInputs {
  public:
   // `account`: counts the bytes. All outlive this.

@@ -1,4 +1,3 @@
-// The outputs of a batch, and their distribution to its requests.
 #ifndef NEREID_CORE_BATCH_BATCH_OUTPUTS_H_
 #define NEREID_CORE_BATCH_BATCH_OUTPUTS_H_
 
@@ -16,9 +15,10 @@
 
 namespace nereid {
 
-// Belongs to the BatchExecution of one instance. A request's outputs are slices of the batch's,
-// whose memory lives until the last slice is dropped, or tensors that the backend made for it
-// alone. They have the clients' shape. Hidden outputs follow the others.
+// The outputs of a batch, and their distribution to its requests. Belongs to the BatchExecution of
+// one instance. A request's outputs are slices of the batch's, whose memory lives until the last
+// slice is dropped, or tensors that the backend made for it alone. They have the clients' shape.
+// Hidden outputs follow the others.
 class BatchOutputs {
  public:
   // `account`: counts the bytes. All outlive this.

@@ -1,4 +1,3 @@
-// The part of a batch that serves the sequences of its requests.
 #ifndef NEREID_CORE_BATCH_BATCH_SEQUENCES_H_
 #define NEREID_CORE_BATCH_BATCH_SEQUENCES_H_
 
@@ -15,8 +14,9 @@
 
 namespace nereid {
 
-// Belongs to the BatchExecution of one instance of a model with sequences. The sequences' states
-// are in tensors of the batch, or in the backend's own memory.
+// The part of a batch that serves the sequences of its requests. Belongs to the BatchExecution of
+// one instance of a model with sequences. The sequences' states are in tensors of the batch, or in
+// the backend's own memory.
 class BatchSequences {
  public:
   // `maker`: makes the batch's outputs. All outlive this.

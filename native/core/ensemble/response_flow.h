@@ -1,4 +1,3 @@
-// The responses of a decoupled step on their way through the part behind it in an ensemble.
 #ifndef NEREID_CORE_ENSEMBLE_RESPONSE_FLOW_H_
 #define NEREID_CORE_ENSEMBLE_RESPONSE_FLOW_H_
 
@@ -18,9 +17,10 @@ namespace nereid {
 class EnsembleRun;
 class Model;
 
-// Belongs to a run of an ensemble with a decoupled step. The part behind that step is an ensemble
-// of its own, `behind`: each response of the step becomes a request to it, a "part", whose answer
-// is a response of the whole request. Parts are worked on at the same time and answered in order.
+// The responses of a decoupled step on their way through the part behind it in an ensemble. Belongs
+// to a run of an ensemble with a decoupled step. The part behind that step is an ensemble of its
+// own, `behind`: each response of the step becomes a request to it, a "part", whose answer is a
+// response of the whole request. Parts are worked on at the same time and answered in order.
 //
 // Only the thread of the step's backend waits here: a slow reader, or too many parts under way,
 // must hold it up. All other threads only queue their results, and one of them at a time delivers

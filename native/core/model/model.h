@@ -25,10 +25,10 @@ struct ModelReleaser {
   void operator()(Model* model) const;
 };
 
-// Any thread may call a model, and each record is used by one thread at a time. References are
-// counted: the handle that load returned holds one, every acquired record another, and so does
-// every ensemble that the model is a step of. The memory, that of all records too, goes with the
-// last of them; backend and threads go with the handle.
+// A loaded model. Any thread may call it, and each record is used by one thread at a time.
+// References are counted: the handle that load returned holds one, every acquired record another,
+// and so does every ensemble that the model is a step of. The memory, that of all records too, goes
+// with the last of them; backend and threads go with the handle.
 class Model {
  public:
   // Takes the source over, even when it fails; null: opens one.

@@ -1,4 +1,3 @@
-// Keeps the requests that wait, with priority levels, limits and timeouts.
 #ifndef NEREID_CORE_QUEUE_REQUEST_QUEUE_H_
 #define NEREID_CORE_QUEUE_REQUEST_QUEUE_H_
 
@@ -13,7 +12,8 @@
 
 namespace nereid {
 
-// Not synchronised: the dispatcher's mutex guards it. Requests are linked into it and not owned.
+// Keeps the requests that wait, with priority levels, limits and timeouts. Not synchronised: the
+// dispatcher's mutex guards it. Requests are linked into it and not owned.
 //
 // The queue serves level by level; within a level in order of arrival, then those whose timeout
 // passed under the DELAY action. A request waits in exactly one list through its own links, so that

@@ -21,7 +21,7 @@ struct CacheKey {
   bool operator==(const CacheKey&) const = default;
 };
 
-// Any thread may call it, without a lock, because it may take long.
+// A cache of responses. Any thread may call it, without a lock, because it may take long.
 class AnswerCache {
  public:
   virtual ~AnswerCache() = default;

@@ -1,4 +1,3 @@
-// Brings the answers of queued requests to the threads and callbacks that wait for them.
 #ifndef NEREID_CORE_REQUEST_COMPLETION_H_
 #define NEREID_CORE_REQUEST_COMPLETION_H_
 
@@ -10,8 +9,9 @@
 
 namespace nereid {
 
-// One per runtime. With a callback, one call reports many requests; without one, nrd_request_wait
-// sleeps on a condition variable that all requests share. Any thread may call it.
+// Brings the answers of queued requests to the threads and callbacks that wait for them. One per
+// runtime. With a callback, one call reports many requests; without one, nrd_request_wait sleeps on
+// a condition variable that all requests share. Any thread may call it.
 class Completion {
  public:
   Completion(nrd_complete_fn callback, void* context) : callback_(callback), context_(context) {}

@@ -1,5 +1,3 @@
-// Delivers the answers of a model in the order in which its requests were taken from the queue,
-// over all instances.
 #ifndef NEREID_CORE_REQUEST_ORDERED_DELIVERY_H_
 #define NEREID_CORE_REQUEST_ORDERED_DELIVERY_H_
 
@@ -11,8 +9,9 @@
 
 namespace nereid {
 
-// Called by the threads of the instances, each with the batch that it has executed. Batches are
-// numbered from 0 on, in the order of the queue.
+// Delivers the answers of a model in the order in which its requests were taken from the queue,
+// over all instances. Called by the threads of the instances, each with the batch that it has
+// executed. Batches are numbered from 0 on, in the order of the queue.
 class OrderedDelivery {
  public:
   explicit OrderedDelivery(Completion& completion) : completion_(completion) {}

@@ -1,4 +1,3 @@
-// A runner serves the requests of a model: a scheduler with instances, or an ensemble of models.
 #ifndef NEREID_CORE_REQUEST_REQUEST_RUNNER_H_
 #define NEREID_CORE_REQUEST_REQUEST_RUNNER_H_
 
@@ -9,6 +8,7 @@
 
 namespace nereid {
 
+// A runner serves the requests of a model: a scheduler with instances, or an ensemble of models.
 // Owned by its model. Any thread may call it; a request belongs to one thread until it is
 // submitted, and then to the runner until its answer.
 class RequestRunner {

@@ -39,9 +39,9 @@ struct SchedulerContext {
   SharedLimiter& limiter;
 };
 
-// Used by one thread at a time: its own, or a submitting one that has borrowed it from the
-// dispatcher. The dispatcher's mutex is held while an instance changes threads, and never during a
-// call of its functions.
+// An instance of a model. Used by one thread at a time: its own, or a submitting one that has
+// borrowed it from the dispatcher. The dispatcher's mutex is held while an instance changes
+// threads, and never during a call of its functions.
 class Instance final : public WaitingInstance {
  public:
   // `owner` is called for batches that the backend kept.

@@ -29,8 +29,8 @@ class Alarm {
   virtual void Arm(TimerTarget* target, int64_t time_ns) = 0;
 };
 
-// One per runtime. It owns the thread "nrd-timer", which calls the targets one after another and
-// without a lock; the functions here may be called by any thread.
+// The timer of a runtime. It owns the thread "nrd-timer", which calls the targets one after another
+// and without a lock; the functions here may be called by any thread.
 class Timer final : public Alarm {
  public:
   Timer();

@@ -1,4 +1,3 @@
-// States of sequences in the backend's own memory, such as a device's.
 #ifndef NEREID_CORE_SEQUENCE_BACKEND_STATES_H_
 #define NEREID_CORE_SEQUENCE_BACKEND_STATES_H_
 
@@ -13,9 +12,10 @@
 
 namespace nereid {
 
-// Belongs to the BatchExecution of one instance. The core knows which sequence owns such a state
-// and where it lies, and never reads it. A backend's state waits here until its request succeeds,
-// and then takes the place of the sequence's; if the request fails it goes back.
+// States of sequences in the backend's own memory, such as a device's. Belongs to the
+// BatchExecution of one instance. The core knows which sequence owns such a state and where it
+// lies, and never reads it. A backend's state waits here until its request succeeds, and then takes
+// the place of the sequence's; if the request fails it goes back.
 class BackendStates {
  public:
   // `config` outlives this, and its sequences have states in the backend's memory.

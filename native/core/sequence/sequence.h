@@ -21,8 +21,9 @@ enum class SequenceState : uint8_t {
   kIdle      // it has a slot and no requests
 };
 
-// Belongs to the SequenceQueue of its model, and is guarded with it by the dispatcher's mutex. The
-// id and, while it is running, the states are also used by the thread that executes it.
+// A sequence of a model. Belongs to the model's SequenceQueue, and is guarded with it by the
+// dispatcher's mutex. The id and, while it is running, the states are also used by the thread that
+// executes it.
 struct Sequence {
   uint64_t number = 0;  // 0: it has a name, or no id
   std::string name;

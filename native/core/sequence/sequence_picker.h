@@ -1,4 +1,3 @@
-// Asks the policies about the sequences of an instance that have something to execute.
 #ifndef NEREID_CORE_SEQUENCE_SEQUENCE_PICKER_H_
 #define NEREID_CORE_SEQUENCE_SEQUENCE_PICKER_H_
 
@@ -13,7 +12,8 @@
 
 namespace nereid {
 
-// Not synchronised: the dispatcher's mutex guards it.
+// Asks the policies about the sequences of an instance that have something to execute. Not
+// synchronised: the dispatcher's mutex guards it.
 class SequencePicker {
  public:
   // `config` outlives this and has sequences.

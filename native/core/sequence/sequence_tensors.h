@@ -1,4 +1,3 @@
-// The inputs of a batch for controls and states of sequences, and the outputs that are states.
 #ifndef NEREID_CORE_SEQUENCE_SEQUENCE_TENSORS_H_
 #define NEREID_CORE_SEQUENCE_SEQUENCE_TENSORS_H_
 
@@ -15,6 +14,7 @@
 
 namespace nereid {
 
+// The inputs of a batch for controls and states of sequences, and the outputs that are states.
 // Belongs to the BatchExecution of one instance, whose thread owns the batch's sequences meanwhile.
 // It owns the controls' memory. A single request's state is passed on without a copy; otherwise
 // states are copied in and out, so that no sequence keeps the buffer of a batch.

@@ -14,7 +14,7 @@ import java.util.function.Function;
  */
 public final class GpuMetrics {
 
-  /** One GPU at one time; energy is counted from the construction of this object. */
+  /** One GPU at one time; its energy is counted from the start of the metrics. */
   public record Reading(
       String uuid,
       OptionalDouble utilization,

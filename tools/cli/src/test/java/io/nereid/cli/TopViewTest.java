@@ -61,7 +61,9 @@ class TopViewTest {
             + "nv_inference_pending_request_count{model=\"m\",version=\"1\"} 7\n"
             + "nereid_http_requests_total{method=\"POST\",route=\"/x\",status=\"400\"} "
             + refused
-            + "\nnereid_http_requests_total{method=\"GET\",route=\"/v2/health/ready\",status=\"503\"} "
+            + "\n"
+            + "nereid_http_requests_total{method=\"GET\",route=\"/v2/health/ready\",status=\"503\"}"
+            + " "
             + refused
             + "\n");
   }
@@ -101,7 +103,7 @@ class TopViewTest {
   }
 
   @Test
-  void whatIsWrongIsRed() {
+  void failuresAreRed() {
     List<String> lines = lines(true, true);
     assertEquals(
         3, lines.stream().filter(line -> line.startsWith("\033[31m")).count(), lines::toString);

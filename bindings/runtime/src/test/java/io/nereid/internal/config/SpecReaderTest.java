@@ -119,7 +119,7 @@ class SpecReaderTest {
   }
 
   @Test
-  void whatIsLeftOutHasTritonsDefaults() throws IOException {
+  void omittedSettingsHaveTritonsDefaults() throws IOException {
     repository.model("m", "backend: \"identity\"\n" + TestRepository.TENSORS, 1);
     ModelSpec spec = repository.spec();
     assertEquals("m", spec.name());
@@ -195,7 +195,8 @@ class SpecReaderTest {
             + " config",
         "input { data_type: TYPE_FP32 dims: 4 }|m/config.pbtxt:2:1: input has no name",
         "input { name: \"X\" data_type: 77 dims: 4 }|expected a data_type, such as TYPE_FP32",
-        "response_cache { enable: true } model_transaction_policy { decoupled: true }|with 'decoupled' transaction policy",
+        "response_cache { enable: true } model_transaction_policy { decoupled: true }|with"
+            + " 'decoupled' transaction policy",
         "platform: \"ensemble\" backend: \"ensemble\"|m/config.pbtxt:2:",
         "input { name: \"X\" data_type: TYPE_FP32 dims: 0 }|m/config.pbtxt:2:40: expected dims",
         "output { name: \"X\" data_type: TYPE_FP32 dims: [ 4, -2 ] }|or -1 for any size, got -2",
