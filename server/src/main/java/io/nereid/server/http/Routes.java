@@ -6,6 +6,7 @@ import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.ServerRequest;
 import io.helidon.webserver.http.ServerResponse;
 import io.nereid.JsonEndpoint;
+import io.nereid.server.http.seam.HttpListener;
 import io.nereid.server.shared.JsonEndpoints;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -18,7 +19,7 @@ final class Routes {
 
   /** The routing; {@code console} is the path of the console, if there is one. */
   static HttpRouting.Builder of(Optional<String> console) {
-    HttpRouting.Builder routing = HttpRouting.builder();
+    HttpRouting.Builder routing = HttpListener.routing();
     for (Endpoint endpoint : Endpoint.values()) {
       if (endpoint.isAdded()) {
         for (JsonEndpoint added : JsonEndpoints.all()) {

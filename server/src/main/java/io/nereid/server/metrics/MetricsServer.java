@@ -7,7 +7,6 @@ import io.helidon.http.HeaderValues;
 import io.helidon.http.HttpMediaType;
 import io.helidon.http.Status;
 import io.helidon.webserver.http.FilterChain;
-import io.helidon.webserver.http.HttpRouting;
 import io.helidon.webserver.http.RoutingRequest;
 import io.helidon.webserver.http.RoutingResponse;
 import io.helidon.webserver.http.ServerRequest;
@@ -68,7 +67,7 @@ public final class MetricsServer {
             options.tls(),
             context(state, options),
             connection -> new RequestEvents() {},
-            HttpRouting.builder()
+            HttpListener.routing()
                 .addFilter(this::admit)
                 .get(PATH, this::answer)
                 .head(PATH, (request, response) -> response.header(type(wantsOpen(request))).send())

@@ -9,6 +9,7 @@ import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
@@ -282,6 +283,16 @@ class FramingTest {
       String head = new String(readHead(client), StandardCharsets.US_ASCII);
       assertTrue(head.startsWith("HTTP/1.1 200 OK"), head);
       client.receive().expect(404);
+    }
+  }
+
+  @Test
+  void targetsWithoutAPathAreNotFound() throws IOException {
+    for (String target : List.of("a:b", "http:2/%46?a=b", "mailto:a%40b")) {
+      try (RawClient client = server.connect()) {
+        client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n").receive().expect(404);
+        client.send("GET /v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n").receive().expect(200);
+      }
     }
   }
 

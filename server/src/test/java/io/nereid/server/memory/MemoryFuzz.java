@@ -155,7 +155,7 @@ public final class MemoryFuzz {
     Part target = place(to, output, input.byteSize());
     boolean right = source != null && target != null && input.byteSize() <= output.byteSize();
     check(done == right, from + input + " went to " + to + output + ": " + done);
-    if (done) {
+    if (done && input.byteSize() > 0) {
       System.arraycopy(
           expected, (int) source.offset(), expected, (int) target.offset(), (int) input.byteSize());
     }
@@ -168,7 +168,7 @@ public final class MemoryFuzz {
       return null;
     }
     Part place = new Part(region.offset() + part.offset(), count);
-    return place.isIn(expected.length) ? place : null;
+    return count == 0 || place.isIn(expected.length) ? place : null; // no bytes are nowhere
   }
 
   /** False: the server refused it, and not because it failed itself. */

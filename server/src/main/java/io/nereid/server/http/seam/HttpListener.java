@@ -124,6 +124,11 @@ public final class HttpListener {
     }
   }
 
+  /** A routing for a listener, to which the endpoints are added. */
+  public static HttpRouting.Builder routing() {
+    return HttpRouting.builder().route(NoPath.route());
+  }
+
   /**
    * Keeps Helidon from setting the JVM-wide filter for Java's serialization, which would affect the
    * program around the server, and from failing because of another filter.
