@@ -177,7 +177,7 @@ class BatcherTest extends RuntimeTest {
   }
 
   @Test
-  void whatABatcherThrowsIsANo() throws Exception {
+  void anExceptionOfABatcherIsANo() throws Exception {
     AtomicInteger asked = new AtomicInteger();
     Batcher failing =
         (chosen, next) -> {

@@ -42,7 +42,7 @@ class CancelTest extends RuntimeTest {
   }
 
   @Test
-  void whatDependsOnAFutureDoesNotRunOnACoreThread() throws Exception {
+  void dependentsOfAFutureDoNotRunOnACoreThread() throws Exception {
     Model model = nereid.load(gate.model("m").build());
     AtomicReference<Thread> ran = new AtomicReference<>();
     try (var request = model.newRequest().input("IN", row(1))) {

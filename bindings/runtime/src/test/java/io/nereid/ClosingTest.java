@@ -38,7 +38,7 @@ class ClosingTest extends RuntimeTest {
   }
 
   @Test
-  void whatIsClosedCannotBeUsed() {
+  void closedObjectsCannotBeUsed() {
     Model model = nereid.load(identity("m").build());
     InferRequest request = model.newRequest();
     Tensor in = request.allocateInput("IN", 1, 4);

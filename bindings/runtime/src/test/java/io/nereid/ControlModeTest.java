@@ -215,7 +215,7 @@ class ControlModeTest {
   }
 
   @Test
-  void whatBeginsWithADotIsHiddenUnlessItIsDotsAlone() throws IOException {
+  void namesThatBeginWithADotAreHiddenUnlessTheyAreDotsAlone() throws IOException {
     for (String name : List.of("...", ".git", "..data", "m")) {
       repository.model(name, IDENTITY, 1);
     }
@@ -245,7 +245,7 @@ class ControlModeTest {
   }
 
   @Test
-  void whatHasNotChangedIsNotLoadedAgain() throws IOException {
+  void unchangedModelsAreNotLoadedAgain() throws IOException {
     Path model = repository.model("m", IDENTITY, 1);
     List<ModelEvent> events = new CopyOnWriteArrayList<>();
     try (Nereid nereid = explicit("m")) {
@@ -290,7 +290,7 @@ class ControlModeTest {
   }
 
   @Test
-  void whatFailedIsTriedAgain() throws IOException {
+  void failedLoadsAreTriedAgain() throws IOException {
     repository.model("m", IDENTITY, 1);
     try (Nereid nereid = explicit("m")) {
       repository.model("m", IDENTITY.replace("identity", "no.such.Backend"), 1);

@@ -164,7 +164,7 @@ class DeviceBackendTest extends RuntimeTest {
   }
 
   @Test
-  void whoDescribesIsToldWhenTheLoadHasEnded(@TempDir Path root) throws Exception {
+  void describersAreToldWhenTheLoadHasEnded(@TempDir Path root) throws Exception {
     for (String model : List.of("bad", "good")) {
       Files.createDirectories(root.resolve(model).resolve("1"));
       Files.writeString(

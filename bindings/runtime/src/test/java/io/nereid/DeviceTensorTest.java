@@ -244,7 +244,7 @@ class DeviceTensorTest extends RuntimeTest {
   }
 
   @Test
-  void whatIsNotTakenIsNotReleased() {
+  void refusedMemoryIsNotReleased() {
     Model model = load(new Places(true, 1));
     for (String name : new String[] {"IN", "none"}) {
       int before = releases.get();

@@ -192,7 +192,7 @@ class EnsembleStreamTest extends RuntimeTest {
   }
 
   @Test
-  void whatDoesNotComeEquallyOftenIsNotJoined() {
+  void valuesThatComeUnequallyOftenAreNotJoined() {
     nereid.load(countdown.model("c").build());
     nereid.load(
         ModelSpec.builder("join")
@@ -282,7 +282,7 @@ class EnsembleStreamTest extends RuntimeTest {
   }
 
   @Test
-  void whatAStepBehindThrowsEndsTheStream() {
+  void anExceptionOfALaterStepEndsTheStream() {
     Model model = stream(2);
     nereid.load(
         ints("a")

@@ -339,7 +339,7 @@ class EnsembleTest extends RuntimeTest {
   }
 
   @Test
-  void whatCouldNotBeLoadedChangesNothing() {
+  void aFailedLoadChangesNothing() {
     nereid.load(identity("a").backend(adding(1)).build());
     Model plain = nereid.load(identity("p").build());
     Model model = nereid.load(ensemble("e", chain("a")));
@@ -389,7 +389,7 @@ class EnsembleTest extends RuntimeTest {
   }
 
   @Test
-  void whyAStepIsMissingIsSaid() {
+  void theReasonForAMissingStepIsTold() {
     RepositoryFixture.assertFails(
         StatusCode.NOT_FOUND,
         "unknown backend",

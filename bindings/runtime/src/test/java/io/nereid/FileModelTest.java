@@ -186,7 +186,7 @@ class FileModelTest {
   }
 
   @Test
-  void whatIsWrongIsSaid() throws IOException {
+  void mistakesAreTold() throws IOException {
     Files.write(directory.resolve("bad.onnx"), new byte[] {1, 2, 3});
     Files.write(directory.resolve("empty.onnx"), new byte[0]);
     Files.write(directory.resolve("engine.plan"), new byte[] {1, 2, 3});

@@ -60,7 +60,7 @@ class JavaBackendTest extends RuntimeTest {
   }
 
   @Test
-  void whatIsThrownFailsTheBatchAndNothingElse() {
+  void anExceptionFailsTheBatchAndNothingElse() {
     assertBatchFails(
         StatusCode.INTERNAL,
         "broken",

@@ -181,7 +181,7 @@ class JavaIsolationTest extends RuntimeTest {
   }
 
   @Test
-  void whatIsThrownOrWrongFailsRequestsAndTheProcessGoesOn() {
+  void exceptionsAndWrongAnswersFailRequestsAndTheProcessGoesOn() {
     Model model = nereid.load(isolated("m").build());
     long process = model.isolationStatistics().orElseThrow().process();
     assertFailure(model, Command.THROW, StatusCode.INTERNAL, "threw java.lang.IllegalStateExcept");
@@ -313,7 +313,7 @@ class JavaIsolationTest extends RuntimeTest {
   }
 
   @Test
-  void whatCannotBeIsolatedIsRefused() {
+  void modelsThatCannotBeIsolatedAreRefused() {
     ModelSpec object =
         identity("object").backend(context -> batch -> {}).isolation("process").build();
     assertRefused(object, StatusCode.UNIMPLEMENTED, "its backend is an object of this program");

@@ -63,7 +63,7 @@ class LeakTest extends RuntimeTest {
   }
 
   @Test
-  void whatReturnsNoRequestLeavesItOpen() {
+  void methodsThatReturnNoRequestLeaveItOpen() {
     Model model = nereid.load(InferTest.twoOutputs().build());
     try (var request = model.newRequest().input("A", row(1))) {
       assertThrows(RuntimeException.class, () -> request.allocateInput("WRONG", 1, 4));

@@ -61,7 +61,7 @@ class ModelFilesTest {
   }
 
   @Test
-  void whatACrashLeavesIsDeletedAtTheNextStart() throws Exception {
+  void leftoversOfACrashAreDeletedAtTheNextStart() throws Exception {
     Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
     Set<Path> before = sent(temporary);
     Process crash =
@@ -95,7 +95,7 @@ class ModelFilesTest {
   }
 
   @Test
-  void whatDoesNotLoadIsToldWithoutThePathsOfThisMachine() throws IOException {
+  void failedLoadsAreToldWithoutThePathsOfThisMachine() throws IOException {
     Path model = repository.model("m", "backend: \"onnxruntime\"", 1);
     Files.writeString(model.resolve("1/model.onnx"), "no model");
     String config = "{\"backend\": \"onnxruntime\"}";

@@ -61,7 +61,7 @@ class ObjectiveTest extends RuntimeTest {
   }
 
   @Test
-  void whatIsInTimeIsCountedAndItsCostLearned() {
+  void requestsInTimeAreCountedAndTheirCostLearned() {
     Objective wanted = new Objective(99.9, Duration.ofSeconds(30));
     Model model = nereid.load(slow(1, wanted).build());
     assertEquals(Optional.of(wanted), model.spec().objective());
@@ -81,7 +81,7 @@ class ObjectiveTest extends RuntimeTest {
   }
 
   @Test
-  void whatCannotBeInTimeIsRefusedAtOnce() {
+  void aRequestThatCannotBeInTimeIsRefusedAtOnce() {
     Model model = nereid.load(slow(20, Objective.p99(Duration.ofMillis(1))).build());
     NereidException refusal = firstRefusal(model);
     assertEquals(StatusCode.UNAVAILABLE, refusal.code(), refusal.getMessage());
@@ -138,7 +138,7 @@ class ObjectiveTest extends RuntimeTest {
   }
 
   @Test
-  void whatWasLearnedIsKeptOverAReload() {
+  void learnedCostsAreKeptOverAReload() {
     Model model = nereid.load(slow(2, Objective.p99(Duration.ofSeconds(30))).build());
     for (int i = 0; i < 50; i++) {
       roundTrip(model, i);
@@ -157,7 +157,7 @@ class ObjectiveTest extends RuntimeTest {
   }
 
   @Test
-  void whatWasLearnedOfRowsOfAnySizeIsKeptOverReloads() {
+  void learnedCostsOfRowsOfAnySizeAreKeptOverReloads() {
     ModelSpec spec =
         ModelSpec.builder("m")
             .backend("identity")

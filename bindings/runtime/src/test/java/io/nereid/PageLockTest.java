@@ -139,7 +139,7 @@ class PageLockTest {
   }
 
   @Test
-  void whatWasThereBeforeIsLockedToo() {
+  void earlierMemoryIsLockedToo() {
     try (Nereid nereid = open(true, keeper)) {
       infer(load(nereid, context -> batch -> batch.output("OUT", batch.input("IN"))));
       assertTrue(nereid.poolStatistics().reservedBytes() > 0);

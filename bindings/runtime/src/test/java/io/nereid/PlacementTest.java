@@ -103,7 +103,7 @@ class PlacementTest extends RuntimeTest {
   }
 
   @Test
-  void whatInstancesUseIsAddedUp() {
+  void useOfInstancesIsAddedUp() {
     Model model = nereid.load(identity("m").backend(new Devices()).instanceCount(3).build());
     assertEquals(new MemoryUsage(3000, 30, 0), model.memoryUsage());
     try (var request = model.newRequest().input("IN", row(1))) {

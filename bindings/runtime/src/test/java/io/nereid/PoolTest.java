@@ -72,7 +72,7 @@ class PoolTest extends RuntimeTest {
   }
 
   @Test
-  void whatIsLargerThanThePoolIsNotWaitedFor() {
+  void noCallWaitsForMoreThanThePoolHolds() {
     Model model = wide();
     try (var request = model.newRequest().deadline(PATIENCE.multipliedBy(10))) {
       assertFails(StatusCode.RESOURCE_EXHAUSTED, () -> request.allocateInput("IN", LIMIT + 1));

@@ -204,7 +204,7 @@ class RaggedBatchTest extends RuntimeTest {
   }
 
   @Test
-  void whatTheCoreMakesIsNotForClients() {
+  void inputsThatTheCoreMakesAreNotForClients() {
     Model model = nereid.load(echo().backend(context -> batch -> {}).build());
     try (InferRequest request = model.newRequest()) {
       assertFails(

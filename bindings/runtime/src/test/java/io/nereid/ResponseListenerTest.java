@@ -72,7 +72,7 @@ class ResponseListenerTest extends RuntimeTest {
   }
 
   @Test
-  void whatMayNotRunInlineIsAnsweredByTheInstance() throws Exception {
+  void requestsThatMayNotRunInlineAreAnsweredByTheInstance() throws Exception {
     Model model = nereid.load(identity("m").build());
     Receiver receiver = new Receiver();
     try (var request = model.newRequest().input("IN", row(3))) {
@@ -131,7 +131,7 @@ class ResponseListenerTest extends RuntimeTest {
   }
 
   @Test
-  void whatIsWrongWithTheRequestItselfIsThrown() {
+  void mistakesInTheRequestItselfAreThrown() {
     Model model = nereid.load(identity("m").build());
     Receiver receiver = new Receiver();
     try (var request = model.newRequest()) {

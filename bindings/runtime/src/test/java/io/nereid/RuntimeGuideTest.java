@@ -63,7 +63,7 @@ class RuntimeGuideTest {
   }
 
   @Test
-  void whatGoesWrongHasACode() {
+  void failuresHaveACode() {
     try (var nereid = Nereid.open(FILE)) {
       // @start region="failure"
       try (var request = nereid.model().newRequest()) { // without its input

@@ -99,7 +99,7 @@ class SequenceEndTest extends RuntimeTest {
 
   /** A drain timeout of an hour would show. */
   @Test
-  void whatWasWaitedForIsNotWaitedForAgain() {
+  void aSecondWaitReturnsAtOnce() {
     try (Nereid patient =
         Nereid.create(NereidOptions.builder().drainTimeout(Duration.ofHours(1)).build())) {
       Model adder = patient.load(adder(Duration.ofHours(2)).build());

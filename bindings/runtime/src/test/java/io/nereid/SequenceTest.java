@@ -153,7 +153,7 @@ class SequenceTest extends RuntimeTest {
 
   @ParameterizedTest
   @EnumSource
-  void whatIsNotPartOfASequenceIsRefused(Way way) {
+  void requestsOutsideOfASequenceAreRefused(Way way) {
     Model model = load(way);
     assertFails(
         StatusCode.INVALID_ARGUMENT,

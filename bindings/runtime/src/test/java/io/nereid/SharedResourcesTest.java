@@ -133,7 +133,7 @@ class SharedResourcesTest {
   }
 
   @Test
-  void whatCanNeverBeHeldFailsTheLoad() {
+  void aNeedThatCanNeverBeMetFailsTheLoad() {
     NereidOptions options =
         NereidOptions.builder()
             .rateLimit(true)

@@ -248,7 +248,7 @@ class StreamTest extends RuntimeTest {
   }
 
   @Test
-  void whatABackendThrowsEndsTheStream() {
+  void anExceptionOfABackendEndsTheStream() {
     Model model =
         nereid.load(
             backend

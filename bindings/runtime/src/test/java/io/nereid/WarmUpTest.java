@@ -155,7 +155,7 @@ class WarmUpTest extends RuntimeTest {
   }
 
   @Test
-  void whatDoesNotFitTheModelIsSaid() {
+  void aWarmUpThatDoesNotFitTheModelIsTold() {
     WarmUp wide =
         new WarmUp(
             "w",

@@ -185,7 +185,7 @@ class PluginKindsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"http", "grpc"})
-  void whatAnAgentRefusesIsNotLoaded(String protocol) throws IOException {
+  void aModelThatAnAgentRefusesIsNotLoaded(String protocol) throws IOException {
     plugins.agent("relocating").model("fine", agent("nothing")).model("wrong", agent("fail"));
     plugins.start(plugins.plugins(), options -> loading(options, "fine"));
     try (InferenceClient client = plugins.connect(protocol)) {

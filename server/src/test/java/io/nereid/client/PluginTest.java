@@ -95,7 +95,7 @@ class PluginTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"http", "grpc"})
-  void whatABackendFailsWithIsTheRequests(String protocol) {
+  void aBackendsFailureIsTheRequests(String protocol) {
     try (InferenceClient client = connect(protocol)) {
       for (Map.Entry<Long, StatusCode> code :
           Map.of(3L, StatusCode.INVALID_ARGUMENT, 4L, StatusCode.UNAVAILABLE).entrySet()) {

@@ -30,7 +30,7 @@ class ConnectionFitTest {
   }
 
   @Test
-  void whatFitsStays() {
+  void fittingValuesStay() {
     assertEquals(ALL, ConnectionFit.of(ALL, LARGE, 100, 1 << 20));
   }
 

@@ -98,7 +98,7 @@ class ObjectiveServerTest {
   }
 
   @Test
-  void whatCannotBeInTimeIsRefusedWithWordsOnWhenToComeAgain() throws Exception {
+  void aRequestThatCannotBeInTimeIsToldWhenToComeAgain() throws Exception {
     start(ServerOptions.DEFAULT.withGrpc(GrpcOptions.DEFAULT.withPort(0)));
     server.nereid().load(slow("m").objective(Objective.p99(Duration.ofMillis(1))).build());
     HttpResponse<String> refusal = firstRefusal("m");
@@ -186,7 +186,7 @@ class ObjectiveServerTest {
 
   @Test
   @SuppressWarnings("unchecked")
-  void whatWasLearnedIsThereAfterAReload(@TempDir Path directory) throws Exception {
+  void learnedCostsAreThereAfterAReload(@TempDir Path directory) throws Exception {
     Path model = Files.createDirectories(directory.resolve("m"));
     Files.createDirectories(model.resolve("1"));
     Files.writeString(model.resolve("config.pbtxt"), CONFIG);
@@ -206,7 +206,7 @@ class ObjectiveServerTest {
   }
 
   @Test
-  void whatRequestsSpendInTheFrontendIsKeptFree() throws Exception {
+  void timeInTheFrontendIsKeptFree() throws Exception {
     start(ServerOptions.DEFAULT.withGrpc(GrpcOptions.DEFAULT.withPort(0)));
     Objective objective = Objective.p99(Duration.ofSeconds(30));
     server.nereid().load(slow("http").objective(objective).build());

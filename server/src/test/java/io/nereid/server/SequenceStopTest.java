@@ -148,7 +148,7 @@ class SequenceStopTest {
   }
 
   @Test
-  void whatNobodyGoesOnWithEndsByIdleTime() throws Exception {
+  void abandonedSequencesEndByIdleTime() throws Exception {
     try (NereidServer server = start(TOO_LONG, Duration.ofMillis(50));
         InferenceClient client = connect(server, "http")) {
       assertEquals(1, sum(client, part(1, 1, true, false)));

@@ -44,7 +44,7 @@ final class RunnerTest {
   }
 
   @Test
-  void whatIsThrownIsARowAndTheNextOneRuns() {
+  void anExceptionIsARowAndTheNextBenchmarkRuns() {
     Check fails =
         check(
             "fails",
@@ -59,7 +59,7 @@ final class RunnerTest {
   }
 
   @Test
-  void whatDoesNotEndEndsTheSuite() {
+  void aBenchmarkThatDoesNotEndEndsTheSuite() {
     CountDownLatch never = new CountDownLatch(1);
     Check hangs = check("hangs", 2, never::await);
     Check next = check("next", 1, () -> {});

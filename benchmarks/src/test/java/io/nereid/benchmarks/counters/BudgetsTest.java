@@ -21,7 +21,7 @@ class BudgetsTest {
   }
 
   @Test
-  void whatIsOverBudgetFailsAndSaysHowToGoOn() throws IOException {
+  void figuresOverBudgetFailAndSayHowToGoOn() throws IOException {
     Budgets budgets = budgets("# a comment\nheap 300 bytes a request # why\ncalls 3 calls\n");
     Budgets.Judgement judgement = budgets.judge(Map.of("heap", 301.0, "calls", 3.0));
     assertEquals(1, judgement.failures().size());
@@ -34,7 +34,7 @@ class BudgetsTest {
   }
 
   @Test
-  void whatIsFarBelowIsToldAndFine() throws IOException {
+  void figuresFarBelowTheBudgetAreToldAndFine() throws IOException {
     Budgets.Judgement judgement =
         budgets("heap 300 bytes\ncalls 0.5 calls\n").judge(Map.of("heap", 200.0, "calls", 0.0));
     assertEquals(List.of(), judgement.failures());

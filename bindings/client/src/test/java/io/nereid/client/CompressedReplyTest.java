@@ -90,7 +90,7 @@ class CompressedReplyTest {
   }
 
   @Test
-  void whatIsBrokenIsSaid() throws IOException {
+  void brokenRepliesAreTold() throws IOException {
     byte[] good = gzip(JSON.getBytes(StandardCharsets.UTF_8));
     fails("ends too early", Arrays.copyOf(good, good.length - 1));
     fails("ends too early", Arrays.copyOf(good, 20));

@@ -57,7 +57,7 @@ class GrpcPeerTest {
   }
 
   @Test
-  void whatIsSentIsWhatTheProtocolSays() throws Exception {
+  void requestsAreSentAsTheProtocolSays() throws Exception {
     BlockingQueue<ModelInferRequest> seen = new LinkedBlockingQueue<>();
     ClientOptions options = ClientOptions.builder().header("Authorization", "Bearer x").build();
     try (GrpcPeer peer =

@@ -43,7 +43,7 @@ class OddHttpServersTest {
   // ---- Requests --------------------------------------------------------------------------------
 
   @Test
-  void whatIsSentIsWhatTheProtocolSays() throws Exception {
+  void requestsAreSentAsTheProtocolSays() throws Exception {
     ClientOptions options = ClientOptions.builder().header("Authorization", "Bearer x").build();
     try (ScriptedServer server = new ScriptedServer(request -> json("200 OK", "{\"outputs\":[]}"));
         InferenceClient client = server.connect(options)) {

@@ -25,7 +25,7 @@ class KilledRecorderTest {
   @TempDir Path directory;
 
   @Test
-  void whatWasWrittenIsReadAndIsRight() throws IOException, InterruptedException {
+  void writtenRecordsAreReadAndAreRight() throws IOException, InterruptedException {
     SplittableRandom random = new SplittableRandom(9);
     for (int i = 0; i < KILLS; i++) {
       Path recorded = directory.resolve(Integer.toString(i));

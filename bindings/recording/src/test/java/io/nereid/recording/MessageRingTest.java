@@ -68,7 +68,7 @@ class MessageRingTest {
   }
 
   @Test
-  void whatIsLargerThanHalfOfItNeverFits() {
+  void messagesLargerThanHalfOfItNeverFit() {
     MessageRing ring = new MessageRing(1 << 12);
     assertEquals(-1, ring.claim(1 << 11));
     assertTrue(ring.claim(1000) >= 0);

@@ -154,7 +154,7 @@ class ShadowTest {
   }
 
   @Test
-  void nobodyWaitsForAShadowThatHangs() {
+  void noRequestWaitsForAShadowThatHangs() {
     Model model = primary();
     Semaphore permits = new Semaphore(0);
     Model copied = shadow(answering(1, permits));

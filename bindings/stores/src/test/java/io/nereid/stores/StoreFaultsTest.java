@@ -58,7 +58,7 @@ class StoreFaultsTest {
 
   @ParameterizedTest
   @EnumSource(FaultProxy.Fault.class)
-  void whatServesStaysWhenAllAnswersHaveAFault(FaultProxy.Fault fault) {
+  void servedModelsStayWhenAllAnswersHaveAFault(FaultProxy.Fault fault) {
     Fixture.putIdentity(server, "a", 1);
     Fixture.putIdentity(server, "b", 1);
     proxy.silence(500);

@@ -72,7 +72,7 @@ class DevicePoolTest {
   }
 
   @Test
-  void whatComesBackIsUsedAgain() {
+  void returnedMemoryIsUsedAgain() {
     DevicePool.Block first = memory.allocate(1000, "test");
     long address = first.address();
     assertEquals(1024, memory.liveBytes());
@@ -85,7 +85,7 @@ class DevicePoolTest {
   }
 
   @Test
-  void whatIsIdleGoesBackToTheDeviceWhenThatIsFull() {
+  void idleMemoryGoesBackToTheDeviceWhenThatIsFull() {
     memory.allocate(10 * MIB, "test").release();
     assertEquals(10 * MIB, table.bytes());
     memory.allocate(12 * MIB, "test");

@@ -181,7 +181,7 @@ class EngineSignatureTest {
   }
 
   @Test
-  void whatNoRequestCanCarryIsRefused() {
+  void tensorsThatNoRequestCanCarryAreRefused() {
     for (EngineType type : new EngineType[] {EngineType.INT4, null}) {
       NereidException e =
           assertThrows(NereidException.class, () -> of(engine(input("x", type, 4))).signature());
@@ -206,7 +206,7 @@ class EngineSignatureTest {
   }
 
   @Test
-  void whatDoesNotFitIsNamed() {
+  void misfitsAreNamed() {
     EngineDescription engine = RecordedEngines.classifier();
     assertRefused(
         "expected a max_batch_size of at most 32, which is what the engine's profiles allow, got"

@@ -34,7 +34,7 @@ class LibraryFinderTest {
   }
 
   @Test
-  void whatCannotBeLoadedIsNamed() throws IOException {
+  void librariesThatCannotBeLoadedAreNamed() throws IOException {
     Path broken = Files.writeString(directory.resolve("libx.so.1"), "no library");
     LibraryFinder finder = new LibraryFinder(List.of(directory));
     NereidException e =
@@ -44,7 +44,7 @@ class LibraryFinderTest {
   }
 
   @Test
-  void whatIsMissingIsSaidWithAllPlaces() {
+  void aMissingLibraryIsToldWithAllPlaces() {
     NereidException e =
         assertThrows(
             NereidException.class,

@@ -53,7 +53,7 @@ class PlanFailureTest {
   }
 
   @Test
-  void whatTensorRtSaysOfVersionsIsPassedOn() {
+  void tensorRtsWordsOnVersionsArePassedOn() {
     String logged =
         "The engine plan file is not compatible with this version of TensorRT, expecting library"
             + " version 10.6.0.26 got 10.3.0.30, please rebuild.";

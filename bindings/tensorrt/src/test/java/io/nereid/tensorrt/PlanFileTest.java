@@ -42,7 +42,7 @@ class PlanFileTest {
   }
 
   @Test
-  void ofAnotherFormatNothingIsKnownButThatItIsAPlan() {
+  void aPlanOfAnotherFormatIsOnlyKnownAsAPlan() {
     byte[] bytes = header();
     bytes[4] = 1;
     assertTrue(PlanFile.isPlan(MemorySegment.ofArray(bytes)));

@@ -37,7 +37,7 @@ class ProfileSelectorTest {
   }
 
   @Test
-  void whatNoProfileAllowsIsRefusedWithWhatTheyAllow() {
+  void shapesThatNoProfileAllowsAreRefusedWithTheAllowedOnes() {
     NereidException e =
         assertThrows(NereidException.class, () -> classifier().select(images(33), NO_VALUES));
     assertEquals(StatusCode.INVALID_ARGUMENT, e.code());

@@ -145,7 +145,7 @@ class RaggedGpuTest extends GpuTest {
     "ACCUMULATED_ELEMENT_COUNT_WITH_ZERO, 2, 0:2",
     "MAX_ELEMENT_COUNT_AS_SHAPE, 3, 0:0:0"
   })
-  void whatIsToldHasAnySize(BatchInput.Kind kind, int size, String told) {
+  void batchInputsHaveAnySize(BatchInput.Kind kind, int size, String told) {
     Model model =
         nereid.load(
             ragged(plan(RaggedGpuTest::told), kind)

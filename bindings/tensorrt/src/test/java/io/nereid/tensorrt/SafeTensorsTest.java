@@ -99,7 +99,7 @@ class SafeTensorsTest {
             + "\"a\":{\"dtype\":\"I8\",\"shape\":[1],\"data_offsets\":[1,2]}}|2|Duplicate",
         "{} {}|0|nothing behind the object"
       })
-  void whatIsNotOfTheFormatIsRefusedInWords(String header, int dataBytes, String said)
+  void filesOfAnotherFormatAreRefusedInWords(String header, int dataBytes, String said)
       throws IOException {
     byte[] bytes = file(header, dataBytes);
     NereidException e = assertThrows(NereidException.class, () -> open(bytes));

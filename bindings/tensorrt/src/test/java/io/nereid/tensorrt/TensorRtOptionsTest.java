@@ -21,7 +21,7 @@ class TensorRtOptionsTest {
   }
 
   @Test
-  void whatIsNotSetHasDefaults() {
+  void unsetOptionsHaveDefaults() {
     TensorRtOptions options = TensorRtOptions.of(model().build());
     assertEquals(Path.of("/m/1/model.plan"), options.plan());
     assertFalse(options.graphs());
@@ -32,7 +32,7 @@ class TensorRtOptionsTest {
   }
 
   @Test
-  void whatIsSetIsRead() {
+  void optionsAreRead() {
     TensorRtOptions options =
         TensorRtOptions.of(
             model()
@@ -62,7 +62,7 @@ class TensorRtOptionsTest {
         "optimization.priority|HIGH|expected PRIORITY_MAX, PRIORITY_DEFAULT or PRIORITY_MIN, got"
             + " 'HIGH'",
       })
-  void whatCannotBeReadIsNamed(String key, String value, String message) {
+  void unreadableValuesAreNamed(String key, String value, String message) {
     ModelSpec spec = model().parameter(key, value).build();
     NereidException e = assertThrows(NereidException.class, () -> TensorRtOptions.of(spec));
     assertEquals(StatusCode.INVALID_ARGUMENT, e.code());

@@ -66,7 +66,7 @@ class WithoutGpuTest {
   }
 
   @Test
-  void whatIsMissingIsSaidAgainAndAgain() {
+  void aMissingLibraryIsToldAgainAndAgain() {
     Optional<String> missing = TensorRtLibrary.missing();
     assumeTrue(missing.isPresent(), "this machine has TensorRT and a GPU");
     NereidException e = assertThrows(NereidException.class, TensorRtLibrary::load);

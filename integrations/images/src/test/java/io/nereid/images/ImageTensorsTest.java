@@ -223,7 +223,7 @@ class ImageTensorsTest {
   }
 
   @Test
-  void whatCannotBeIsRefused() {
+  void impossibleSettingsAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> ImageTensors.of(0, 4));
     assertThrows(IllegalArgumentException.class, () -> ImageTensors.of(4, 4).mean(1, 2));
     assertThrows(IllegalArgumentException.class, () -> ImageTensors.of(4, 4).deviation(0));

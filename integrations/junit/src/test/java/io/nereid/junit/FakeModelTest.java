@@ -48,7 +48,7 @@ class FakeModelTest {
   // @end
 
   @Test
-  void whatItThrowsFailsTheRequest(Nereid nereid) {
+  void itsExceptionFailsTheRequest(Nereid nereid) {
     FakeModel broken =
         FakeModel.of(inputs -> {
           throw new IllegalStateException("out of order");

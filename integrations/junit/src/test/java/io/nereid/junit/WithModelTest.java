@@ -100,7 +100,7 @@ class WithModelTest {
   }
 
   @Test
-  void whatIsNotThereIsTold() {
+  void aMissingModelIsTold() {
     String said = failure(run(Missing.class), "test");
     assertTrue(said.contains("no/such.onnx"), said);
   }

@@ -103,7 +103,7 @@ class StarterTest {
   }
 
   @Test
-  void whatIsUnderWayIsAnsweredWhenTheApplicationEnds() throws Exception {
+  void requestsUnderWayAreAnsweredWhenTheApplicationEnds() throws Exception {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch go = new CountDownLatch(1);
     ConfigurableApplicationContext context = start();

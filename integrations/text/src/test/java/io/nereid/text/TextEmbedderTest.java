@@ -263,7 +263,7 @@ class TextEmbedderTest {
   }
 
   @Test
-  void whatIsTooLongIsCutOff() throws IOException {
+  void tooLongTextsAreCutOff() throws IOException {
     try (InputStream json = resource("all-minilm-l6-v2-q-tokenizer.json");
         TextTokenizer eight = TextTokenizer.read(json, 8)) {
       assertEquals(8, eight.encode(List.of("one two three ".repeat(100))).getFirst().length);

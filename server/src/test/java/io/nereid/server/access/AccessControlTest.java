@@ -125,7 +125,7 @@ class AccessControlTest {
   }
 
   @Test
-  void whatDoesNotExistIsToldToAnyTokenOnly(@TempDir Path directory) throws IOException {
+  void missingPathsAreToldToAnyTokenOnly(@TempDir Path directory) throws IOException {
     AccessControl access = tokens(directory, "t0 health");
     assertFalse(check(access, null, Map.of()).isEmpty());
     assertTrue(check(access, null, Map.of("authorization", "Bearer t0")).isEmpty());

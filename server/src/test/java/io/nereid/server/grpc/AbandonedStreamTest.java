@@ -22,7 +22,7 @@ class AbandonedStreamTest {
 
   /** A reader that waited for ever would keep the response that it holds. */
   @Test
-  void nobodyGoesOnReading() throws Exception {
+  void noThreadReadsOn() throws Exception {
     try (InferFixture server = new InferFixture().repeat()) {
       for (int round = 0; round < ROUNDS; round++) {
         CountDownLatch begun = new CountDownLatch(STREAMS);

@@ -102,7 +102,7 @@ class CudaMemoryGrpcTest {
 
   /** As clients do first, before they register memory of whatever kind. */
   @Test
-  void whatIsNotThereCanBeUnregistered() {
+  void aMissingRegionCanBeUnregistered() {
     try (GrpcFixture server = server()) {
       unregister(server);
       server.call(

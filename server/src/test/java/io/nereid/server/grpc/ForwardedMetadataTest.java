@@ -110,7 +110,7 @@ class ForwardedMetadataTest {
   }
 
   @Test
-  void whatTheServerHasForItselfIsRefused() {
+  void namesThatTheServerKeepsForItselfAreRefused() {
     StatusRuntimeException failure =
         assertThrows(StatusRuntimeException.class, () -> infer(with("priority", "1")));
     assertEquals(Status.Code.INVALID_ARGUMENT, failure.getStatus().getCode());

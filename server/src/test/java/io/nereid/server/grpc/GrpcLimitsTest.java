@@ -246,7 +246,7 @@ class GrpcLimitsTest {
   }
 
   @Test
-  void whatIsNoHttp2EndsTheConnectionOnly() throws IOException {
+  void bytesOtherThanHttp2EndTheConnectionOnly() throws IOException {
     try (GrpcFixture server = server(GrpcOptions.DEFAULT)) {
       for (String sent : new String[] {"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\0\0\0\0\0\0\0\0\0"}) {
         try (Socket socket = new Socket("127.0.0.1", server.server().port())) {

@@ -162,7 +162,7 @@ class HealthServiceTest {
   }
 
   @Test
-  void whoWatchesIsToldOfEveryChange() {
+  void watchersAreToldOfEveryChange() {
     Iterator<HealthCheckResponse> model = watch("m");
     Iterator<HealthCheckResponse> all = watch("");
     Iterator<HealthCheckResponse> broken = watch("broken");

@@ -266,7 +266,7 @@ class InferErrorsGrpcTest {
   }
 
   @Test
-  void whatIsCancelledInTheQueueNeverExecutes() throws Exception {
+  void aRequestCancelledInTheQueueNeverExecutes() throws Exception {
     Future<ModelInferResponse> executing = call(InferFixture.patient(), 1);
     gate.awaitBatch();
     Future<ModelInferResponse> waiting = call(InferFixture.patient(), 2);

@@ -114,7 +114,7 @@ class MalformedMessagesTest {
   }
 
   @Test
-  void whoMayNotCallIsToldThat(@TempDir Path directory) throws Exception {
+  void unauthorizedCallersAreTold(@TempDir Path directory) throws Exception {
     Path file = Files.writeString(directory.resolve("tokens"), "all-of-it\n");
     AccessControl access = AccessControl.of(Restrictions.NONE, Optional.of(Tokens.open(file)));
     try (GrpcFixture server = server(GrpcOptions.DEFAULT.withAccess(access));
@@ -148,7 +148,7 @@ class MalformedMessagesTest {
   }
 
   @Test
-  void whatDoesNotDecompressIsTheClientsFault() throws Exception {
+  void aMessageThatDoesNotDecompressIsTheClientsFault() throws Exception {
     try (GrpcFixture server = server(GrpcOptions.DEFAULT);
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;

@@ -202,7 +202,7 @@ class ReflectionTest {
   }
 
   @Test
-  void whatIsNotThereIsSaidSo() throws Exception {
+  void missingSymbolsAreTold() throws Exception {
     try (GrpcFixture server = new GrpcFixture(RepositoryOptions.builder().explicit().build())) {
       ServerReflectionResponse reply =
           ask(server, ServerReflectionRequest.newBuilder().setFileContainingSymbol("no").build());

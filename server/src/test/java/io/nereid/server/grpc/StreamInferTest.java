@@ -285,7 +285,7 @@ class StreamInferTest {
   }
 
   @Test
-  void whatIsUnderWayIsFinishedAfterTheClientHasSaidItsLast() throws Exception {
+  void requestsUnderWayAreFinishedAfterTheClientsLast() throws Exception {
     Client client = new Client();
     client.send(repeat(20, 2));
     client.send(floats("m", 5));

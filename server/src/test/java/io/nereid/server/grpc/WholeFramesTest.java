@@ -120,7 +120,7 @@ class WholeFramesTest {
   }
 
   @Test
-  void whatIsNotWholeAtTheEndIsReleased() {
+  void incompleteFramesAreReleasedAtTheEnd() {
     send((PREFACE + "\0\0\7\0\0\0").getBytes(java.nio.charset.StandardCharsets.US_ASCII));
     assertEquals(1, passedOn().size());
     endsWithoutMemory();

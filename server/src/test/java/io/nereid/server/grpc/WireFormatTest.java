@@ -259,7 +259,7 @@ class WireFormatTest {
 
   /** Requests that the model takes, damaged a little or not at all. */
   @Test
-  void whatGoesStraightIntoTheModelsInputsIsReadTheSame() {
+  void tensorsReadStraightIntoInputsAreTheSame() {
     Random random = new Random(SEED + 2);
     WireFuzz fuzz = new WireFuzz(random, WORDS);
     for (int i = 0; i < 10_000; i++) {
@@ -316,7 +316,7 @@ class WireFormatTest {
   }
 
   @Test
-  void whatIsSetAsideHasABudget() {
+  void bytesSetAsideHaveABudget() {
     byte[] bytes =
         ModelInferRequest.newBuilder()
             .addRawInputContents(ByteString.copyFrom(new byte[300_000]))

@@ -56,7 +56,7 @@ class CancellationTest {
   }
 
   @Test
-  void whatIsPipelinedBehindARunningRequestIsKept() throws Exception {
+  void requestsPipelinedBehindARunningOneAreKept() throws Exception {
     GateBackend gate = new GateBackend();
     try (TestServer server = new TestServer().gate(gate);
         RawClient client = server.connect()) {

@@ -82,7 +82,7 @@ class ClassificationHttpTest {
   }
 
   @Test
-  void whatCannotBeClassifiedIsRefused() throws IOException {
+  void outputsThatCannotBeClassifiedAreRefused() throws IOException {
     server.identity(DataType.BYTES);
     String text =
         client

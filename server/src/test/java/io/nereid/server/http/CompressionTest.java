@@ -148,7 +148,7 @@ class CompressionTest {
 
   @ParameterizedTest
   @CsvSource({"gzip", "deflate"})
-  void whatDoesNotDecompressIsRefused(String coding) throws IOException {
+  void aBodyThatDoesNotDecompressIsRefused(String coding) throws IOException {
     byte[] right = compress(coding, "{\"inputs\":[]}".getBytes(StandardCharsets.US_ASCII));
     byte[][] wrong = {new byte[0], {1, 2, 3}, Arrays.copyOf(right, right.length / 2), {0x1f, 1}};
     try (RawClient client = server.connect()) {

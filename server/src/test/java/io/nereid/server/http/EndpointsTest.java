@@ -182,7 +182,7 @@ class EndpointsTest {
   }
 
   @Test
-  void whatWasUnloadedIsNotMissing() throws IOException {
+  void unloadedModelsAreNotMissing() throws IOException {
     Files.createDirectories(repository.resolve("e/1"));
     Files.writeString(
         repository.resolve("e/config.pbtxt"),

@@ -30,7 +30,7 @@ class HeaderForwardingTest {
   }
 
   @Test
-  void thoseWhoseNamesMatchAre() throws IOException {
+  void fieldsWithMatchingNamesAreForwarded() throws IOException {
     try (TestServer server = server("my_.*");
         RawClient client = server.connect()) {
       String fields = "MY_Header: a b\r\nX-My_: \r\nother: 1\r\n";
@@ -66,7 +66,7 @@ class HeaderForwardingTest {
   }
 
   @Test
-  void whatTheServerHasForItselfIsRefused() throws IOException {
+  void namesThatTheServerKeepsForItselfAreRefused() throws IOException {
     try (TestServer server = server(".*");
         RawClient client = server.connect()) {
       for (String name : new String[] {"priority", "timeout", "triton_x", "sequence_id"}) {

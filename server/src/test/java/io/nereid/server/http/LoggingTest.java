@@ -125,7 +125,7 @@ class LoggingTest {
         "{, 400, failed to parse",
         "`{\"log_info\":false,\"log_file\":\"x\"}`, 501, log file location can not be updated"
       })
-  void whatIsWrongChangesNothing(String body, int status, String message) throws IOException {
+  void wrongSettingsChangeNothing(String body, int status, String message) throws IOException {
     String text = client.post("/v2/logging", body).expect(status).text();
     assertTrue(text.contains(message), text);
     assertEquals(defaults(), settings());

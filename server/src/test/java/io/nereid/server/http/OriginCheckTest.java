@@ -76,7 +76,7 @@ class OriginCheckTest {
         "/v2/models/FP32/trace/setting",
         "/v2/logging"
       })
-  void whatChangesSomethingIsRefusedToPagesOfOtherSites(String path) throws IOException {
+  void changesAreRefusedToPagesOfOtherSites(String path) throws IOException {
     try (TestServer server = server().identity(DataType.FP32);
         RawClient client = server.connect()) {
       String own = "127.0.0.1:" + server.port();
@@ -124,7 +124,7 @@ class OriginCheckTest {
   }
 
   @Test
-  void whatChangesNothingIsAnsweredAndTheBrowserKeepsIt() throws IOException {
+  void harmlessRequestsAreAnsweredAndTheBrowserKeepsTheAnswer() throws IOException {
     try (TestServer server = server().identity(DataType.FP32);
         RawClient client = server.connect()) {
       String page = "Sec-Fetch-Site: cross-site\r\nOrigin: https://evil.example\r\n";

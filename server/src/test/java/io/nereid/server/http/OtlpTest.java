@@ -237,7 +237,7 @@ class OtlpTest {
   }
 
   @Test
-  void whatIsGeneratedIsTracedByItsOwnRoute() throws Exception {
+  void generateRequestsAreTracedByTheirOwnRoute() throws Exception {
     try (OtlpCollector collector = new OtlpCollector();
         TestServer server =
             TestServer.traced(collector.options())

@@ -181,7 +181,7 @@ class SharedMemoryTest {
 
   /** As clients do first, before they register memory of whatever kind. */
   @Test
-  void whatIsNotThereCanBeUnregistered() throws IOException {
+  void aMissingRegionCanBeUnregistered() throws IOException {
     for (String kind : new String[] {"system", "cuda"}) {
       for (String path : new String[] {"unregister", "region/r/unregister"}) {
         client.post("/v2/" + kind + "sharedmemory/" + path, "").expect(200);

@@ -277,7 +277,7 @@ class TlsTest {
   }
 
   @Test
-  void whatIsPipelinedBehindARunningRequestIsKept() throws Exception {
+  void requestsPipelinedBehindARunningOneAreKept() throws Exception {
     GateBackend gate = new GateBackend();
     try (TestServer server = new TestServer(options()).gate(gate);
         RawClient client = connect(server)) {
@@ -311,7 +311,7 @@ class TlsTest {
   }
 
   @Test
-  void whatIsNoTlsIsClosed() throws Exception {
+  void connectionsWithoutTlsAreClosed() throws Exception {
     byte[] garbage = new byte[5000];
     new Random(3).nextBytes(garbage);
     byte[] tls11 = { // a ClientHello of TLS 1.1, with one cipher suite

@@ -65,7 +65,7 @@ class TraceSettingsTest {
   }
 
   @Test
-  void whatTheServerWasStartedWith() throws IOException {
+  void settingsAreThoseOfTheStart() throws IOException {
     assertEquals(settings("OFF", 1000, 50, 0), get(ALL));
     assertEquals(settings("OFF", 1000, 50, 0), get(MODEL));
     assertTrue(get("/v2").contains("\"trace\""));
@@ -162,7 +162,7 @@ class TraceSettingsTest {
   }
 
   @Test
-  void whereThereIsNoFileTracingCannotBeTurnedOn() throws IOException {
+  void tracingCannotBeTurnedOnWithoutAFile() throws IOException {
     try (TestServer bare = new TestServer();
         RawClient other = bare.connect()) {
       String text = other.post(ALL, "{\"trace_level\":[\"TIMESTAMPS\"]}").expect(400).text();

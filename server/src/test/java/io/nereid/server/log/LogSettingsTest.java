@@ -246,7 +246,7 @@ class LogSettingsTest {
   }
 
   @Test
-  void whatHappensWhileTheProcessEndsIsLogged() throws Exception {
+  void eventsAreLoggedWhileTheProcessEnds() throws Exception {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

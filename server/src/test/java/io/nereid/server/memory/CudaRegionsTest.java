@@ -144,7 +144,7 @@ class CudaRegionsTest {
 
   @Test
   @Tag("gpu")
-  void whatAnotherProcessAllocatedIsReadAndWritten() throws IOException {
+  void memoryOfAnotherProcessIsReadAndWritten() throws IOException {
     int byteSize = 4 << 20;
     try (CudaExporter client = new CudaExporter(byteSize);
         SharedMemoryRegions regions = new SharedMemoryRegions(true);

@@ -184,7 +184,7 @@ class SharedMemoryRegionsTest {
   }
 
   @Test
-  void whatIsInUseLeavesWithItsLastUser() throws IOException {
+  void aRegionInUseLeavesWithItsLastUser() throws IOException {
     try (Segment segment = new Segment(8);
         SharedMemoryRegions regions = new SharedMemoryRegions(true)) {
       regions.register("r", segment.key(), 0, 8);

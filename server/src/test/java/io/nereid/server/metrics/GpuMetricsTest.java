@@ -61,7 +61,7 @@ class GpuMetricsTest {
   }
 
   @Test
-  void whatNoGpuTellsHasNoFamily() {
+  void figuresThatNoGpuTellsHaveNoFamily() {
     MetricsText text = text();
     GpuMetrics.write(
         List.of(

@@ -224,7 +224,7 @@ class MetricsTest {
   }
 
   @Test
-  void whatInstancesWaitForIsTold() throws Exception {
+  void resourcesThatInstancesWaitForAreTold() throws Exception {
     GateBackend first = new GateBackend();
     GateBackend second = new GateBackend();
     Model holds = nereid().load(limited("holds", first));
@@ -391,7 +391,7 @@ class MetricsTest {
   }
 
   @Test
-  void whatIsTooLargeIsRefused() throws Exception {
+  void tooLargeRequestsAreRefused() throws Exception {
     String[] requests = {
       "POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\nx",
       "GET /metrics HTTP/1.1\r\nHost: a\r\nX: " + "x".repeat(100_000) + "\r\n\r\n",

@@ -53,7 +53,7 @@ class SlidingWindowTest {
   }
 
   @Test
-  void whatIsOlderThanAMinuteLeaves() {
+  void valuesOlderThanAMinuteLeave() {
     assertEquals(2, infer(2, 1000));
     assertEquals(5, infer(3, 1030));
     assertEquals(5, infer(0, 1059));
@@ -64,7 +64,7 @@ class SlidingWindowTest {
   }
 
   @Test
-  void whoeverLooksSeldomSeesWhatCameSinceTheLastTime() {
+  void rareReadersSeeEverythingSinceTheirLastTime() {
     assertEquals(1, infer(1, 0));
     assertEquals(2, infer(2, 300));
     assertEquals(3, infer(3, 600));

@@ -82,7 +82,7 @@ class TlsSettingsTest {
   }
 
   @Test
-  void whatCannotBeUsedIsToldWithoutTheKey() throws Exception {
+  void unusableFilesAreToldWithoutTheKey() throws Exception {
     Identity one = TestCertificates.authority("one");
     Identity other = TestCertificates.authority("other");
     Path certificate = certificate(one);

@@ -57,7 +57,7 @@ final class BuildCommandTest {
         "--optimization-level=9         | an optimization level from 0 to 5, got 9",
         "--weight-streaming             | strongly typed",
       })
-  void whatIsWrongIsSaid(String option, String message) {
+  void mistakesAreTold(String option, String message) {
     assertEquals(2, build(option));
     assertTrue(err.toString().contains(message), err.toString());
   }
@@ -93,7 +93,7 @@ final class BuildCommandTest {
   }
 
   @Test
-  void whatAnExecutionTakesIsToldWithAndWithoutItsTime() {
+  void memoryOfAnExecutionIsToldWithAndWithoutItsTime() {
     assertEquals(
         "1 profile, batches up to 8; an execution takes 0.250 ms (median, the first profile's best"
             + " shapes, without copies) and 2.0 MiB of memory",

@@ -44,7 +44,7 @@ class CheckCommandTest {
   }
 
   @Test
-  void whatNereidHasItselfRuns() throws IOException {
+  void modelsOfNereidsOwnBackendsRun() throws IOException {
     model("plain", "backend: \"identity\"\ninstance_group { kind: KIND_GPU }\n");
     String out = check(0).out();
     assertEquals(
@@ -97,7 +97,7 @@ class CheckCommandTest {
   }
 
   @Test
-  void whatNeedsAPluginNamesThePlaceAndWhereItWasLookedFor() throws IOException {
+  void aMissingPluginIsToldWithThePlacesSearched() throws IOException {
     Path version = model("script", "max_batch_size: 4\nbackend: \"python\"\n");
     Files.writeString(version.resolve("model.py"), "");
     String out = check(3).out();
@@ -110,7 +110,7 @@ class CheckCommandTest {
   }
 
   @Test
-  void whatNeedsABackendInJavaSaysHowToAddIt() throws IOException {
+  void aMissingBackendInJavaIsToldWithTheWayToAddIt() throws IOException {
     model("own", "backend: \"com.example.Own\"\n");
     String out = check(3).out();
     assertTrue(out.contains("needs a plug-in for backend 'com.example.Own': there is no "), out);
@@ -119,7 +119,7 @@ class CheckCommandTest {
   }
 
   @Test
-  void whatHasAPluginRunsWithIt() throws IOException {
+  void modelsWithAPluginRunWithIt() throws IOException {
     model("script", "backend: \"python\"\n");
     Path backend = Files.createDirectories(directory.resolve("backends/python"));
     Path library = Files.writeString(backend.resolve("libtriton_python.so"), "");
@@ -173,7 +173,7 @@ class CheckCommandTest {
   }
 
   @Test
-  void whatIsRefusedIsToldInJsonWithItsPlace() throws IOException {
+  void refusalsAreToldInJsonWithTheirPlace() throws IOException {
     model("broken", "backend: \"identity\"\nno_such_field: 1\n");
     model("script", "backend: \"python\"\n");
     String out = check(1, "--json").out();

@@ -102,7 +102,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void whatTheModelTellsIsMarked() throws IOException {
+  void valuesFromTheModelAreMarked() throws IOException {
     writeDigits(null);
     String text = runInDirectory();
     assertTrue(text.matches("(?s).*\nbackend: \"onnxruntime\" +# the model\n.*"), text);
@@ -159,7 +159,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void ofAModelThatCannotBeServedComesWhatIsKnownAndWhy() throws IOException {
+  void aModelThatCannotBeServedIsDescribedAsFarAsKnown() throws IOException {
     writeDigits("max_batch_size: 2 input { name: 'image' dims: 3 }");
     assertEquals(1, cli.run("config", "digits", "--repository", directory.toString()));
     assertTrue(cli.err().contains("digits/config.pbtxt:1:41: input 'image' is con"), cli.err());

@@ -189,7 +189,7 @@ class DocumentsTest {
 
   /** The table that says where to change what. */
   @Test
-  void whatIsToBeChangedIsThere() throws IOException {
+  void placesToBeChangedAreThere() throws IOException {
     Set<String> files = sourceFiles();
     String text = text(Path.of("CONTRIBUTING.md"));
     String table = text.substring(text.indexOf("| I want to add |"));
@@ -353,7 +353,7 @@ class DocumentsTest {
    */
   @Test
   @Tag("slow")
-  void whatTakesAMomentDoesWhatItSays() throws IOException {
+  void quickExamplesDoAsTheySay() throws IOException {
     Set<String> quick = Set.of("infer", "config", "models", "completion", "help");
     int count = 0;
     for (Command command : commands()) {

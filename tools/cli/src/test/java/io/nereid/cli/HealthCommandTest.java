@@ -31,7 +31,7 @@ class HealthCommandTest {
   }
 
   @Test
-  void whoDoesNotAnswerIsNotHealthy() throws IOException {
+  void aSilentServerIsNotHealthy() throws IOException {
     // It accepts, by its backlog, and says nothing.
     try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       String url = "http://localhost:" + silent.getLocalPort();
@@ -40,7 +40,7 @@ class HealthCommandTest {
   }
 
   @Test
-  void whatIsNoUrlIsRefused() {
+  void wrongUrlsAreRefused() {
     assertHealth(2, "expected --url of the form", "localhost:8000");
     assertHealth(2, "expected --url of the form", "file:///etc/passwd");
     assertHealth(2, "expected --timeout-secs", "http://localhost", "--timeout-secs", "0");

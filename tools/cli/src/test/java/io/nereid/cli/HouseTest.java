@@ -119,7 +119,7 @@ class HouseTest {
   }
 
   @Test
-  void whatKeepsToTheRulesPasses() throws Exception {
+  void sourcesThatKeepToTheRulesPass() throws Exception {
     assertSays(
         measure(0),
         "uses that a rule forbids                                             0, at most 0\n",

@@ -221,7 +221,7 @@ class InferCommandTest {
         "identity_fp32|missing required input(s) ['INPUT0']",
         "identity_fp32 --input INPUT0=1 --repository /no/such/dir|expected a model repository at"
       })
-  void whatFailsIsOneLine(String args, String expected) {
+  void failuresAreOneLine(String args, String expected) {
     assertEquals(1, cli.run(("infer " + args).split(" ")), cli.err());
     assertEquals(1, cli.err().lines().count(), cli.err());
     assertTrue(cli.err().startsWith("nereid: "), cli.err());

@@ -32,7 +32,7 @@ class IsolationArgumentTest {
     "digits, 'expected --isolation MODEL=process, got ''digits'''",
     "digits=thread, 'expected --isolation MODEL=process, MODEL=process:GROUP or MODEL=none, got ''digits=thread'''"
   })
-  void whatIsNoneIsSaid(String text, String message) {
+  void wrongTextsAreTold(String text, String message) {
     assertEquals(2, cli.run("models", "--isolation", text), cli.err());
     assertTrue(cli.err().contains(message), cli.err());
   }

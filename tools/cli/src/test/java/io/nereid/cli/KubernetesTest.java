@@ -202,7 +202,7 @@ class KubernetesTest {
   }
 
   @Test
-  void whatKServeRequiresIsThere() {
+  void requirementsOfKServeAreMet() {
     assertEquals(List.of("onnx 1"), formats(RUNTIME));
     assertEquals(
         List.of("tensorrt 10", "tensorrt 11"), formats(only("kserve/nereid-tensorrt.yaml")));

@@ -195,7 +195,7 @@ class MonitoringTest {
   }
 
   @Test
-  void whatIsScrapedIsOnTheDashboard() throws IOException {
+  void scrapedMetricsAreOnTheDashboard() throws IOException {
     String dashboard = Files.readString(DOCKER.resolve("grafana/dashboards/nereid.json"));
     Set<String> missing = new TreeSet<>();
     for (String name : samples.keySet()) {

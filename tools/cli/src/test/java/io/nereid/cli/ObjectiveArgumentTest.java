@@ -46,7 +46,7 @@ class ObjectiveArgumentTest {
     "digits=20ms, 'from p50 to p99.9, in ns, us, ms or s, got ''digits=20ms'''",
     "digits=p10:20ms, 'from p50 to p99.9, in ns, us, ms or s, got ''digits=p10:20ms'''"
   })
-  void whatIsNoneIsSaid(String text, String message) {
+  void wrongTextsAreTold(String text, String message) {
     for (String command : new String[] {"serve", "models", "check"}) {
       CommandLineRun run = new CommandLineRun();
       assertEquals(2, run.run(command, "--objective", text), run.err());

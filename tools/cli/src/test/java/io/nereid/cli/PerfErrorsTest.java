@@ -46,7 +46,7 @@ class PerfErrorsTest {
   }
 
   @Test
-  void whatIsWrongIsSaid() throws Exception {
+  void mistakesAreTold() throws Exception {
     Path file = Files.write(directory.resolve("short"), new byte[3]);
     Path json = Files.writeString(directory.resolve("bad.json"), "{\"data\": [{\"IN\": [1, 2]}]}");
     int closed;

@@ -95,7 +95,7 @@ class PerfOpenLoopTest {
   }
 
   @Test
-  void whoDoesNotKeepUpIsTold() throws Exception {
+  void clientsThatDoNotKeepUpAreTold() throws Exception {
     PerfFixture fixture = new PerfFixture(directory, PerfFixture.BRIEFLY);
     try (fixture) {
       fixture

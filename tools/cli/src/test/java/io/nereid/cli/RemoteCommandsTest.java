@@ -160,7 +160,7 @@ class RemoteCommandsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"http", "grpc"})
-  void whatWasDoneIsCounted(String protocol) throws IOException {
+  void requestsAreCounted(String protocol) throws IOException {
     for (int i = 0; i < 3; i++) {
       printed(protocol, "infer", "identity_fp32", "--input", "INPUT0=1,2");
     }

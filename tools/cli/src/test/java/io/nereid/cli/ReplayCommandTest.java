@@ -268,7 +268,7 @@ class ReplayCommandTest {
   }
 
   @Test
-  void whatIsWrongIsSaid() {
+  void mistakesAreTold() {
     Path nothing = directory.resolve("nothing");
     assertEquals(1, run("replay", nothing.toString(), "-u", "localhost:1"), last::out);
     assertTrue(last.err().contains("the recording cannot be read"), last.err());

@@ -37,7 +37,7 @@ class ResponsePrinterTest {
   }
 
   @Test
-  void whatCameBeforeAFailureIsPrinted() {
+  void responsesBeforeAFailureArePrinted() {
     assertEquals(1, repeat("IN=7,8", "DELAY=0,60000", "WAIT=0", "--timeout-ms", "300"));
     assertEquals("OUT INT32[1]: 7\nIDX UINT32[1]: 0\n", cli.out());
     assertTrue(cli.err().startsWith("nereid: the deadline passed"), cli.err());

@@ -232,7 +232,7 @@ class SettingsTest {
   }
 
   @Test
-  void whatTheCommandItselfChecksIsNamedWithItsPlaceToo() {
+  void checksOfTheCommandItselfNameThePlaceToo() {
     CommandLineRun run = new CommandLineRun();
     String config = file("exit-timeout-secs: 1\nhttp-port: 70000").toString();
     assertEquals(2, run.run("serve", "--config", config));

@@ -253,7 +253,7 @@ class ShadowServerTest {
   }
 
   @Test
-  void whatCannotBeAShadowIsRefusedOnTheCommandLine() {
+  void impossibleShadowsAreRefusedOnTheCommandLine() {
     for (String wrong : List.of("scale", "scale:3", "scale:3=3", "scale:0=2", ":3=2")) {
       CommandLineRun run = new CommandLineRun();
       assertEquals(2, run.run("serve", "--shadow", wrong));

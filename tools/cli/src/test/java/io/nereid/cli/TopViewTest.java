@@ -101,7 +101,7 @@ class TopViewTest {
   }
 
   @Test
-  void whatIsWrongIsRed() {
+  void failuresAreRed() {
     List<String> lines = lines(true, true);
     assertEquals(
         3, lines.stream().filter(line -> line.startsWith("\033[31m")).count(), lines::toString);

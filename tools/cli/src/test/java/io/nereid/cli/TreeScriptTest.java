@@ -57,7 +57,7 @@ class TreeScriptTest {
     "completion, complete -W",
     "completion fish, complete -c nereid"
   })
-  void whatItSaysAboutItselfNeedsNoBuild(String argument, String expected) throws Exception {
+  void helpAndVersionNeedNoBuild(String argument, String expected) throws Exception {
     assertTrue(run(argument.split(" ")).contains(expected));
   }
 

@@ -338,7 +338,7 @@ class TritonFlagsTest {
         "--no-such-flag=1 | Unknown option: '--no-such-flag=1'",
         "--cuda-memory-pool-bite-size=1 | Unknown option: '--cuda-memory-pool-bite-size=1'"
       })
-  void whatIsWrongIsNamed(String flag, String message) {
+  void wrongFlagsAreNamed(String flag, String message) {
     CommandLineRun run = new CommandLineRun();
     assertEquals(2, run.run("serve", flag));
     assertTrue(run.err().contains(message), run.err());

@@ -67,7 +67,7 @@ class HttpReplyParserTest {
   }
 
   @Test
-  void whatFollowsAReplyIsLeft() throws IOException {
+  void bytesAfterAReplyAreLeft() throws IOException {
     HttpReplyParser reply = new HttpReplyParser(false);
     ByteBuffer in = ByteBuffer.wrap(ascii("HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabcHTTP"));
     assertTrue(reply.take(in));
@@ -111,7 +111,7 @@ class HttpReplyParserTest {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\n",
       })
-  void whatCouldBeReadInTwoWaysIsRefused(String text) {
+  void ambiguousRepliesAreRefused(String text) {
     assertThrows(
         IOException.class, () -> new HttpReplyParser(false).take(ByteBuffer.wrap(ascii(text))));
   }

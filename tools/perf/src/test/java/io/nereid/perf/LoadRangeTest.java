@@ -36,7 +36,7 @@ class LoadRangeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "0", "-1", "1.5", "a", "4:2", "1:2:0", "1:8:x1", "1:2:3:4", "1:8:x"})
-  void whatIsNoRangeIsRefused(String text) {
+  void wrongRangesAreRefused(String text) {
     assertThrows(IllegalArgumentException.class, () -> LoadRange.of(text, true));
   }
 
@@ -61,7 +61,7 @@ class LoadRangeTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "ftp://h", "http://h?x=1", "h:9:9", "grpc://h/path", "a b"})
-  void whatIsNoAddressIsRefused(String text) {
+  void wrongAddressesAreRefused(String text) {
     assertThrows(
         IllegalArgumentException.class,
         () -> Target.of(text, null, false, noFiles(), Map.of(), "m", ""));

@@ -171,7 +171,7 @@ class AutoCompleteTest {
   }
 
   @Test
-  void whatIsCompleteNeedsNobody() throws IOException {
+  void completeConfigurationsNeedNoBackend() throws IOException {
     ModelDraft draft = draft(ALL_INPUTS + ALL_OUTPUTS);
     assertFalse(draft instanceof ModelDraft.Partial);
     ModelSpec spec = draft.complete(Optional.empty()).spec();
@@ -228,7 +228,7 @@ class AutoCompleteTest {
 
   /** A is what the core makes, X is cut by the shapes of B: neither is as the model has it. */
   @Test
-  void whatTheCoreMakesAndCutsIsNotTheModels() throws IOException {
+  void tensorsThatTheCoreMakesOrCutsAreNotTheModels() throws IOException {
     ModelSignature ragged =
         new ModelSignature(
             List.of(TensorSpec.of("A", DataType.INT32, -1), TensorSpec.of("B", DataType.FP32, -1)),

@@ -110,7 +110,7 @@ class BatchTensorReaderTest {
         "input { name: 'R' data_type: TYPE_FP32 dims: 1 optional: true allow_ragged_batch: true }"
             + "|7:63: input 'R' is optional, which an input with allow_ragged_batch cannot be",
       })
-  void whatIsWrongIsToldWithItsPlace(String more, String expected) throws IOException {
+  void mistakesAreToldWithTheirPlace(String more, String expected) throws IOException {
     NereidException failure = write(4, more).failure();
     assertEquals(StatusCode.INVALID_ARGUMENT, failure.code());
     assertTrue(failure.getMessage().startsWith("m/config.pbtxt:" + expected), failure.getMessage());

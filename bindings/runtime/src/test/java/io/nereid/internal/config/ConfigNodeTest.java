@@ -92,7 +92,7 @@ class ConfigNodeTest {
   }
 
   @Test
-  void whatIsWrittenIsSeenThoughItIsTheDefault() {
+  void aWrittenValueIsSeenThoughItIsTheDefault() {
     assertEquals(List.of("max_batch_size 1:1"), places("max_batch_size: 0"));
   }
 }

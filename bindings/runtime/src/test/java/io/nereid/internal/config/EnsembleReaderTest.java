@@ -101,7 +101,8 @@ class EnsembleReaderTest {
         "platform: 'onnxruntime_onnx'|1:1: expected platform: \"ensemble\"",
         "dynamic_batching { }|2:1: "
       })
-  void whatHasNoMeaningBesideItIsRefused(String line, String expected) throws IOException {
+  void settingsWithoutMeaningForAnEnsembleAreRefused(String line, String expected)
+      throws IOException {
     repository.model(
         "m", line + "\nensemble_scheduling { step " + STEP + " }\n" + TestRepository.TENSORS, 1);
     assertRefused(expected);

@@ -105,7 +105,7 @@ class FieldRulesTest {
   }
 
   @Test
-  void whatTheProcessorHasNoUseForIsGivenToOtherBackends() {
+  void settingsForOtherDevicesAreGivenToOtherBackends() {
     String config =
         """
         instance_group { kind: KIND_GPU gpus: 1 profile: "0" secondary_devices { } }
@@ -149,7 +149,7 @@ class FieldRulesTest {
         "model_operations { }",
         "optimization { graph { level: 1 } }"
       })
-  void whatChangesNothingIsNotMentioned(String config) {
+  void settingsWithoutEffectAreNotMentioned(String config) {
     assertEquals(List.of(), warnings(config));
   }
 
@@ -160,7 +160,7 @@ class FieldRulesTest {
         "input { is_shape_tensor: true }|1:9: is_shape_tensor",
         "model_operations { op_library_filename: 'x.so' }|1:20: op_library_filename"
       })
-  void whatWouldChangeAnswersIsRefused(String config, String expected) {
+  void settingsThatWouldChangeAnswersAreRefused(String config, String expected) {
     NereidException failure = assertThrows(NereidException.class, () -> warnings(config));
     assertEquals(StatusCode.UNIMPLEMENTED, failure.code());
     assertTrue(failure.getMessage().startsWith("m/config.pbtxt:" + expected), failure.getMessage());

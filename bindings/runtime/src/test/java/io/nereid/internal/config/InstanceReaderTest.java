@@ -70,7 +70,7 @@ class InstanceReaderTest {
   }
 
   @Test
-  void whatExecutionsHoldAndWhereTheyRunIsRead() throws IOException {
+  void resourcesAndPlacesOfExecutionsAreRead() throws IOException {
     List<InstanceGroup> groups =
         write(
                 "identity",
@@ -123,7 +123,7 @@ class InstanceReaderTest {
   }
 
   @Test
-  void whatIsOptimizedIsToldToJavaBackends() throws IOException {
+  void optimizationIsToldToJavaBackends() throws IOException {
     String config =
         """
         cc_model_filenames [ { key: "8.6" value: "a.plan" }, { key: "9.0" value: "b.plan" } ]

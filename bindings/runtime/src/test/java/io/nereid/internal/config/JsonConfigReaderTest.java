@@ -120,7 +120,7 @@ class JsonConfigReaderTest {
   }
 
   @Test
-  void whatIsWrittenIsKnown() {
+  void writtenFieldsAreKnown() {
     ConfigNode node = read("{\"max_batch_size\": 0, \"input\": [{\"dims\": []}]}");
     assertTrue(node.isWritten(ModelConfig.MAX_BATCH_SIZE_FIELD_NUMBER));
     assertTrue(node.isWritten(ModelConfig.INPUT_FIELD_NUMBER));

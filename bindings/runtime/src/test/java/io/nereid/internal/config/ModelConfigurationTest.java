@@ -154,7 +154,7 @@ class ModelConfigurationTest {
   }
 
   @Test
-  void whatServesAModelServesItAgain() throws IOException {
+  void aServedConfigurationServesAgain() throws IOException {
     ModelConfiguration first = configuration();
     TestRepository again = new TestRepository(directory);
     again.model("m", first.toCommentedText(), 1);

@@ -73,7 +73,7 @@ class ModelRepositoryTest {
   }
 
   @Test
-  void whatIsNoModelIsLeftOut() throws IOException {
+  void directoriesWithoutAModelAreLeftOut() throws IOException {
     repository.model("m", CONFIG, 1);
     Files.writeString(directory.resolve("README.txt"), "not a model");
     Files.createDirectory(directory.resolve(".git"));
@@ -335,7 +335,7 @@ class ModelRepositoryTest {
   }
 
   @Test
-  void whatMayNotBeReadIsTold() throws IOException {
+  void unreadableFilesAreTold() throws IOException {
     Path model = repository.model("m", CONFIG, 1);
     Path config = model.resolve("config.pbtxt");
     assumeTrue(config.toFile().setReadable(false));

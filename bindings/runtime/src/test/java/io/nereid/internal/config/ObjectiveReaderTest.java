@@ -116,7 +116,7 @@ class ObjectiveReaderTest {
         "dynamic_batching { default_queue_policy { timeout_action: DELAY"
             + " default_timeout_microseconds: 5 } } | timeout_action is DELAY"
       })
-  void whatDoesNotGoWithItIsSaid(String setting, String reason) throws IOException {
+  void settingsThatExcludeAnObjectiveAreTold(String setting, String reason) throws IOException {
     write("p99 5ms", setting);
     String message = repository.failure().getMessage();
     assertTrue(

@@ -99,7 +99,7 @@ class PluginDraftTest {
   }
 
   @Test
-  void whatTheBackendTellsIsMarkedAndWhatIsWrittenStays() throws IOException {
+  void valuesOfTheBackendAreMarkedAndWrittenOnesStay() throws IOException {
     PluginDraft draft = draft("backend: \"python\"\n" + TENSORS.lines().findFirst().get());
     String told = draft.json().replace("\"max_batch_size\":0", "\"max_batch_size\":8");
     String output = "{\"name\":\"OUT\",\"data_type\":\"TYPE_INT8\",\"dims\":[\"2\"]}";
@@ -117,7 +117,7 @@ class PluginDraftTest {
   }
 
   @Test
-  void whatIsWrongWithWhatItTellsIsThrownAtOnce() throws IOException {
+  void mistakesInTheBackendsConfigurationAreThrownAtOnce() throws IOException {
     PluginDraft draft = draft("backend: \"python\"\n");
     assertThrows(NereidException.class, () -> draft.completed("{"));
     assertThrows(NereidException.class, () -> draft.completed("{\"no_such_field\":1}"));

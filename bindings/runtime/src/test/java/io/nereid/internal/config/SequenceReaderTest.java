@@ -123,7 +123,7 @@ class SequenceReaderTest {
   }
 
   @Test
-  void whatIsLeftOutHasADefault() throws IOException {
+  void omittedSettingsHaveADefault() throws IOException {
     SequenceBatching sequences = read("sequence_batching { }").sequenceBatching().orElseThrow();
     assertEquals(SequenceBatching.direct(), sequences);
     assertEquals(Duration.ofSeconds(1), sequences.maxIdle());
@@ -167,7 +167,7 @@ class SequenceReaderTest {
         "state { input_name: 'A' output_name: 'B' data_type: TYPE_FP32 dims: 1 use_growable_memory:"
             + " true }|5:91|must also enable",
       })
-  void whatCannotBeIsToldWithItsPlace(String sequences, String place, String message)
+  void impossibleSettingsAreToldWithTheirPlace(String sequences, String place, String message)
       throws IOException {
     repository.model("m", TENSORS + "sequence_batching { " + sequences + " }", 1);
     String text = repository.failure().getMessage();

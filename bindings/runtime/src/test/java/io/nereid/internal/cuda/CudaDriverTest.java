@@ -21,7 +21,7 @@ class CudaDriverTest {
   private static final String NO_GPU = "there is no GPU here: ";
 
   @Test
-  void whereThereIsNoneTheReasonSaysWhatWasLookedFor() {
+  void withoutADriverTheReasonNamesTheSearchedFiles() {
     assumeFalse(CudaDriver.isPresent(), "there is a GPU here");
     assertFalse(CudaDriver.absence().isEmpty());
     NereidException e = assertThrows(NereidException.class, CudaDriver::instance);

@@ -95,7 +95,7 @@ class UnpackedFileTest {
   }
 
   @Test
-  void whereNoDirectoryCanBeMadeATemporaryOneServes() throws Exception {
+  void aTemporaryDirectoryServesIfNoneCanBeMade() throws Exception {
     Files.writeString(cache.resolve("nereid"), "a file where the directory should be");
     Path file = unpack(content);
     assertFalse(file.startsWith(cache));

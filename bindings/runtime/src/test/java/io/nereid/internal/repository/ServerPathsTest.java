@@ -31,7 +31,7 @@ class ServerPathsTest {
   }
 
   @Test
-  void whatLeadsNowhereStays() {
+  void pathsThatLeadNowhereStay() {
     for (String text :
         List.of(
             "Node (/encoder/layer.0/Add) Op (Add)",

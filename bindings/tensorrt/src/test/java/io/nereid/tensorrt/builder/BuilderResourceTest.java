@@ -40,7 +40,7 @@ final class BuilderResourceTest {
   }
 
   @Test
-  void whereToTakeTheLeanRuntimeFromIsSaid() {
+  void placesOfTheLeanRuntimeAreTold() {
     String message = failure();
     assertTrue(message.contains("neither beside TensorRT in " + directory), message);
   }

@@ -36,7 +36,7 @@ final class EngineBuilderTest {
   @TempDir Path directory;
 
   @Test
-  void whatIsMissingIsSaidInOneLine() {
+  void aMissingLibraryIsToldInOneLine() {
     Optional<String> missing = TensorRtLibrary.missing();
     assumeTrue(missing.isPresent(), "this machine has a GPU, CUDA and TensorRT");
     var e =

@@ -255,7 +255,7 @@ class ConsolePagesTest {
   }
 
   @Test
-  void whatIsWrongWithTheFormIsSaidBesideIt() {
+  void mistakesInTheFormAreToldBesideIt() {
     open("#/models/simple/try");
     browser.type("[data-input=INPUT0]", "1, 2, three");
     browser.click("#send");

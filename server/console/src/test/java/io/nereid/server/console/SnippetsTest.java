@@ -226,7 +226,7 @@ class SnippetsTest {
 
   @ParameterizedTest
   @MethodSource("models")
-  void whatGrpcurlWouldSendIsAnswered(String model) throws Exception {
+  void requestsAsGrpcurlSendsThemAreAnswered(String model) throws Exception {
     open(model);
     String[] words =
         output("sh", "-c", "grpcurl() { printf '%s\\0' \"$@\"; }\n" + shown("grpcurl")).split("\0");

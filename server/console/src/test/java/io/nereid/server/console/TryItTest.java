@@ -305,7 +305,7 @@ class TryItTest {
   }
 
   @Test
-  void whatIsNoSoundIsSaidToBeNone() throws IOException {
+  void filesWithoutSoundAreRefused() throws IOException {
     open("said");
     Path broken = Files.writeString(folder.resolve("broken.wav"), "no sound");
     browser.choose("input[type=file]", broken);

@@ -326,7 +326,7 @@ class ConsoleStreamsTest {
   }
 
   @Test
-  void whoReadsNothingHoldsNothingUp() throws IOException {
+  void clientsThatReadNothingHoldNothingUp() throws IOException {
     try (TestServer server = server();
         RawClient idle = open(server, "overview/events");
         RawClient page = open(server, "overview/events")) {

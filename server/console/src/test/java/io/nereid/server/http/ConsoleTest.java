@@ -118,7 +118,7 @@ class ConsoleTest {
         "/openapi/.json",
         "/openapi/a/b.json"
       })
-  void whatIsNotThereIsNotFound(String path) throws IOException {
+  void missingPathsAreNotFound(String path) throws IOException {
     try (TestServer server = new TestServer(WITH_CONSOLE);
         RawClient client = server.connect()) {
       assertEquals("{\"error\":\"Not Found\"}", client.get(path).expect(404).text());

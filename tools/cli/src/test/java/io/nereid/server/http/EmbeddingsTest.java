@@ -215,7 +215,7 @@ class EmbeddingsTest {
   }
 
   @Test
-  void whatIsAskedForOtherwiseIsRefusedInTheSameForm() throws IOException {
+  void wrongRequestsAreRefusedInTheSameForm() throws IOException {
     String refused = client.get(PATH).expect(405).text();
     assertTrue(refused.startsWith("{\"error\":{\"message\":\"Method Not Allowed\""), refused);
     assertTrue(client.get("/v1/none").expect(404).text().contains("{\"error\":\"Not Found\"}"));

@@ -134,7 +134,7 @@ class ComparisonTest {
   }
 
   @Test
-  void whatCannotBeMeasuredIsToldAndTheRestGoesOn() {
+  void aCaseThatCannotBeMeasuredIsToldAndTheRestGoesOn() {
     Fork.Source<String> forks =
         (side, id) -> {
           if (side.equals(CANDIDATE) && id.name().endsWith("changed")) {
