@@ -8,7 +8,8 @@
 
 namespace nereid {
 
-// Guarded by the dispatcher's mutex. Between Begin and End nothing but the warm-up is executed.
+// The turn of an instance to warm up. Guarded by the dispatcher's mutex. Between Begin and End
+// nothing but the warm-up is executed.
 class WarmUpTurn {
  public:
   void Begin() { under_way_ = true; }

@@ -19,7 +19,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** What a backend throws is the cause of what its callers get. */
+/** A backend's exception is the cause of the exceptions that its callers get. */
 class BackendFailureTest extends RuntimeTest {
 
   private static final RuntimeException BROKEN = new QuietException("broken");

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What is left of a runtime that is closed while its repositories are being started, or because
- * they cannot be: nothing.
+ * Nothing is left of a runtime that is closed while its repositories are being started, or because
+ * they cannot be.
  */
 class ClosingAtStartTest {
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which models are loaded when, and what the index says of them. */
+/** Control modes: which models are loaded when, and how the index shows them. */
 class ControlModeTest {
 
   @TempDir Path directory;

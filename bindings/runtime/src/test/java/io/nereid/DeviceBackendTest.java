@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What backends for devices ask for: batches side by side, and inputs request by request. */
+/** Features of backends for devices: batches side by side, and inputs request by request. */
 class DeviceBackendTest extends RuntimeTest {
 
   /** Copies inputs to outputs itself, request by request. */

@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the system properties for finding mistakes do, each in a process of its own. */
+/** The system properties for finding mistakes, each in a process of its own. */
 class DiagnosticsTest {
 
   /** What the programs below share. */

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What tensors of an ensemble look like, beside those of its models. */
+/** Tensors of an ensemble, beside those of its models. */
 class EnsembleTensorsTest extends RuntimeTest {
 
   // ---- Shapes ----------------------------------------------------------------------------------

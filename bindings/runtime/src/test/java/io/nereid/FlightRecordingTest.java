@@ -21,7 +21,7 @@ import jdk.jfr.consumer.RecordingStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What Java's Flight Recorder is told. */
+/** Events for Java's Flight Recorder. */
 class FlightRecordingTest {
 
   @TempDir private Path directory;

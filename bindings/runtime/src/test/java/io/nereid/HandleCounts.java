@@ -2,7 +2,7 @@ package io.nereid;
 
 import io.nereid.internal.ffi.StatisticsRecord;
 
-/** What the core counts as alive in this process. */
+/** The numbers of objects that the core counts as alive in this process. */
 record HandleCounts(long runtimes, long models, long requests) {
 
   static HandleCounts read() {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What operators read of models that come and go. */
+/** Log messages for operators about models that come and go. */
 class LoadLogTest {
 
   private final List<String> lines = new CopyOnWriteArrayList<>();

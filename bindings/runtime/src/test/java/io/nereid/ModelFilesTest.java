@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What stays on this machine of files that were sent, and what is told of those that are here. */
+/** Files that clients sent stay on this machine as long as needed; messages hide its paths. */
 class ModelFilesTest {
 
   private static final String JSON =

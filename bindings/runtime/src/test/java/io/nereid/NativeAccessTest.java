@@ -6,7 +6,7 @@ import io.nereid.types.NereidException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
-/** Where Java does not let Nereid call native code, the exception says what to do. */
+/** If Java does not let Nereid call native code, the exception tells the remedy. */
 class NativeAccessTest {
 
   /** Started as a process of its own, without access to native code. */

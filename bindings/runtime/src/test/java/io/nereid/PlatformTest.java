@@ -11,7 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which native library is loaded, and what is said where there is none. */
+/** The choice of the native library, and the message if there is none. */
 class PlatformTest {
 
   @TempDir private Path directory;

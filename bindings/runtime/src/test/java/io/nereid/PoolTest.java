@@ -10,7 +10,7 @@ import io.nereid.types.StatusCode;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What happens when the pool's memory runs out. */
+/** The pool when its memory runs out. */
 class PoolTest extends RuntimeTest {
 
   private static final long LIMIT = 8 << 20;

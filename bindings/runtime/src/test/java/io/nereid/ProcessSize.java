@@ -14,7 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * How much memory this process uses, in bytes.
+ * The memory that this process uses, in bytes.
  *
  * @param heap live on the Java heap
  * @param committed what the Java heap has from the system; it becomes resident bit by bit

@@ -6,7 +6,7 @@ import io.nereid.model.RequestObserver;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What a failing observer means to requests: nothing. */
+/** A failing observer does not affect requests. */
 class RequestObserverTest extends RuntimeTest {
 
   /** The inline model answers on the thread that asks, the other one on a thread of the core. */

@@ -19,7 +19,7 @@ import java.util.Map;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of sequences that run when the runtime is closed: they go on until they end. */
+/** Sequences that run when the runtime is closed go on until they end. */
 class SequenceEndTest extends RuntimeTest {
 
   private static ModelSpec.Builder adder(Duration maxIdle) {

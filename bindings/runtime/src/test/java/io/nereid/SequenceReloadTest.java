@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What a reload does to sequences that run: they end where they began. */
+/** Sequences that run during a reload end at the load where they began. */
 class SequenceReloadTest extends RuntimeTest {
 
   private final List<ModelEvent> events = new CopyOnWriteArrayList<>();

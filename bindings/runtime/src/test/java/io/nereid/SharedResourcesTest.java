@@ -24,7 +24,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** What executions of several models share, and where their threads run. */
+/** Resources that executions of several models share, and the processors of their threads. */
 class SharedResourcesTest {
 
   private static InstanceGroup group(String hostPolicy, InstanceGroup.Resource... resources) {

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a stream delivers: responses in order, their memory, their end. */
+/** Streams: responses in order, their memory, their end. */
 class StreamTest extends RuntimeTest {
 
   private final CountdownBackend backend = new CountdownBackend();

@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is wrong with a request is said in the words that users of other servers know. */
+/** Mistakes in a request are told in the words that users of other servers know. */
 class ValidationTest extends RuntimeTest {
 
   private Model model;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a reload does to the sequences whose requests a plug-in sends: they end where they began.
+ * Sequences whose requests a plug-in sends end at the load where they began, also during a reload.
  */
 class PluginSequenceTest {
 

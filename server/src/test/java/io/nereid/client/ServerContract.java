@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the client does with a Nereid server, the same over both protocols. */
+/** The client against a Nereid server, the same over both protocols. */
 abstract class ServerContract extends CancellationContract {
 
   private static InferRequest.Builder floats(String model, float... values) {

@@ -9,7 +9,7 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
-/** What is logged at the default level. Closing it checks that this was nothing but of models. */
+/** Collects the log at the default level. Closing it checks that only models were logged. */
 public final class LoggedLines extends Handler {
 
   private static final Logger ROOT = Logger.getLogger("");

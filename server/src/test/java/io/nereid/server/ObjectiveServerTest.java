@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.jr.ob.JSON;
 
-/** What clients and operators see of models that say in how long they answer. */
+/** Models with an objective, as clients and operators see them. */
 class ObjectiveServerTest {
 
   private static final int MOST_TRIES = 200;

@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of traces that are not sent yet when the server stops. */
+/** Traces that are not sent yet when the server stops. */
 class TraceFlushTest {
 
   @Test

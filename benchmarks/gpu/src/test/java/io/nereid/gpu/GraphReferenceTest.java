@@ -14,9 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * What GPUs are held against is held against ONNX Runtime, by way of the files that are written.
- */
+/** Compares the references of GPU tests with ONNX Runtime, by way of the files that are written. */
 final class GraphReferenceTest {
 
   @TempDir Path repository;

@@ -15,8 +15,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Makes one call of {@link InferenceClient}, from its first attempt until its result, its deadline
- * or its cancellation. The caller's thread begins it; the transport's threads, and after a pause
- * one of this class, go on with it.
+ * or its cancellation. The caller's thread begins it; the transport's threads go on with it, and a
+ * thread of this class after a pause.
  */
 final class Call<T> {
 

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** What is cancelled over HTTP ends, and nothing else does. */
+/** A request cancelled over HTTP ends, and no other does. */
 class HttpCancelTest {
 
   private static final int THREADS = 16;

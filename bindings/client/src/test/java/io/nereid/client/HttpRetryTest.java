@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Which calls are made again over HTTP, when, and how often. */
+/** Retries over HTTP: which calls, when, and how often. */
 class HttpRetryTest {
 
   private static final InferRequest REQUEST =

@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What servers that are not Nereid, not well or not friendly answer over HTTP. */
+/** Answers over HTTP of servers that are not Nereid, not well or not friendly. */
 class OddHttpServersTest {
 
   private static final InferRequest REQUEST =

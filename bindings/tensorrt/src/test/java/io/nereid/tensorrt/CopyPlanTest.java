@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** How inputs get to the device, and as what. */
+/** The plan for copying inputs to the device. */
 class CopyPlanTest {
 
   @ParameterizedTest

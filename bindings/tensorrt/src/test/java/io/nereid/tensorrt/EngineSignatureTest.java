@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What an engine means for configurations. */
+/** The configuration that an engine implies. */
 class EngineSignatureTest {
 
   private static EngineSignature of(EngineDescription engine) {

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where libraries are looked for, with libraries that every system has. */
+/** The places in which libraries are searched, with libraries that every system has. */
 class LibraryFinderTest {
 
   @TempDir private Path directory;

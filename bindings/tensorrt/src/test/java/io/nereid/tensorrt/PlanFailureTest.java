@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** What is said of plans that cannot be used. */
+/** Messages about plans that cannot be used. */
 class PlanFailureTest {
 
   private static final TensorRtVersion HERE = new TensorRtVersion(10, 6, 0);

@@ -20,7 +20,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the first bytes of a plan tell. */
+/** The facts in the first bytes of a plan. */
 class PlanFileTest {
 
   /** The first bytes of a plan of TensorRT 10.6.0.26. */

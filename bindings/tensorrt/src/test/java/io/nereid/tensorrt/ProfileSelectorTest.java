@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which profile a batch is executed with. */
+/** The choice of the profile for a batch. */
 class ProfileSelectorTest {
 
   private static final long[][] NO_VALUES = new long[2][];

@@ -14,7 +14,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What the libraries of test-doubles/rehearsal are told and asked while they stand in for NVIDIA's.
+ * Controls the libraries of test-doubles/rehearsal, which stand in for NVIDIA's, and reads their
+ * counts.
  */
 @SuppressWarnings("restricted")
 final class Rehearsal {

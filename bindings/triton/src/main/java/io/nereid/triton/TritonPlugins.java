@@ -111,7 +111,7 @@ final class TritonPlugins implements PluginService {
 
   // ---- Backends --------------------------------------------------------------------------------
 
-  /** A use of a backend, which is open as long as there is one. */
+  /** One use of a backend; the backend closes with its last use. */
   static final class Lease {
     private final TritonPlugins plugins;
     private final PluginSearch.Backend found;

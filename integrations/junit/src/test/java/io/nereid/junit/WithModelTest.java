@@ -18,7 +18,7 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** What the annotation opens, and what it says of tests that forget something. */
+/** The annotation opens models, and reports tests that forget something. */
 class WithModelTest {
 
   private static final String REPOSITORY = "../../examples/models";

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 
-/** What editors are told of is what there is. */
+/** The metadata for editors matches the properties that exist. */
 class MetadataTest {
 
   @Test

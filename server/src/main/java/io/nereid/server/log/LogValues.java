@@ -7,11 +7,11 @@ import java.util.Objects;
 /**
  * The settings of the log.
  *
- * @param info whether information is
- * @param warning whether warnings are
- * @param error whether errors are
- * @param verboseLevel how much more is logged: 0 nothing, 1 messages for finding faults, 2 all
- * @param format the form
+ * @param info whether information is logged
+ * @param warning whether warnings are logged
+ * @param error whether errors are logged
+ * @param verboseLevel further messages: 0 none, 1 those for finding faults, 2 all
+ * @param format the form of a line
  */
 public record LogValues(
     boolean info, boolean warning, boolean error, int verboseLevel, LogFormat format) {

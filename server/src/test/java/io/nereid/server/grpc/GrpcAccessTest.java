@@ -41,7 +41,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who may make calls: restricted groups, tokens, encrypted connections. */
+/** Access to calls: restricted groups, tokens, encrypted connections. */
 class GrpcAccessTest {
 
   @TempDir Path directory;

@@ -4,7 +4,7 @@ import io.nereid.server.http.FrameClient;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** What the frames of a gRPC call have inside. */
+/** The contents of the frames of a gRPC call. */
 public final class GrpcFrames {
 
   /** The header fields of every call, names and values in turns. */

@@ -38,7 +38,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** What clients may ask for, and what the transport does for them. */
+/** Limits for clients, and the transport's settings for them. */
 class GrpcLimitsTest {
 
   private static final MethodDescriptor<ServerMetadataRequest, ServerMetadataResponse> METADATA =

@@ -13,7 +13,7 @@ import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** What the server's threads allocate on the heap to answer a request, by the JVM's own count. */
+/** The heap that the server's threads allocate to answer a request, by the JVM's own count. */
 class HeapTest {
 
   private static final int WARM_UP = 200;

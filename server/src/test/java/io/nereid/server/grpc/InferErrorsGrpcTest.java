@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What clients are told, and that nothing is left behind. */
+/** Errors that clients get, and that nothing is left behind. */
 class InferErrorsGrpcTest {
 
   private final GateBackend gate = new GateBackend();

@@ -15,7 +15,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** How the server and a client that speaks HTTP/2 by hand find out about each other. */
+/** The server and a client that speaks HTTP/2 by hand check that the other is alive. */
 class KeepAliveTest {
 
   private static final int SETTINGS = 4;

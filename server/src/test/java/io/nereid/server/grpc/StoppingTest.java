@@ -42,7 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How the server ends, while a call runs that takes as long as the test wants. */
+/** The end of the server while a call runs that takes as long as the test wants. */
 class StoppingTest {
 
   private static final String CONFIG =

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Where requests begin and end. */
+/** The beginnings and ends of requests. */
 class FramingTest {
 
   private static final String INFER =

@@ -16,7 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What requests hold of the heap together. */
+/** The heap that requests hold together. */
 class HeapBudgetTest {
 
   private static final int MIB = 1 << 20;

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is wrong with infer requests, and that the connection outlives it. */
+/** Errors of infer requests, which the connection outlives. */
 class InferErrorsTest {
 
   private static TestServer server;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What web pages may have a browser do here. */
+/** Requests that web pages may have a browser make here. */
 class OriginCheckTest {
 
   private static final String LOAD = "/v2/repository/models/none/load";

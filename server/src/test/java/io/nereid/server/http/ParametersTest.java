@@ -15,7 +15,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a request says beside its tensors. */
+/** Parameters of a request. */
 class ParametersTest {
 
   private static final String INPUTS =

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** What holds for any bytes, however they arrive. */
+/** Properties that hold for any bytes, however they arrive. */
 class ParserPropertiesTest {
 
   private static final long SEED = 20_240_611;

@@ -18,7 +18,7 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** What a connection keeps of its last request saves work, and nobody can tell. */
+/** A connection reuses parts of its last request, which no client can tell. */
 class RepeatedRequestsTest {
 
   private static final String INPUT =

@@ -11,7 +11,7 @@ import tools.jackson.core.ObjectReadContext;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonReadFeature;
 
-/** Whether bytes are whole replies that follow each other, and none tells of a server's failure. */
+/** Checks that bytes are whole replies in a row, none of which tells of a server's failure. */
 final class ReplyCheck {
 
   private static final JsonFactory JSON =

@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is left when a disk is full for a while. */
+/** The log when a disk is full for a while. */
 class LogOutputTest {
 
   /** Takes so many bytes and then no more, until there is room again. */

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.jr.ob.JSON;
 
-/** What becomes of what is logged. */
+/** The destinations and forms of log messages. */
 class LogSettingsTest {
 
   private static final Logger LOGGER = System.getLogger("io.nereid.test");

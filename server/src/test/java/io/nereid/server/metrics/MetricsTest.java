@@ -43,7 +43,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a scraper gets. */
+/** The metrics that a scraper gets. */
 class MetricsTest {
 
   private static final String[] ONES = {"model", "ones", "version", "1"};

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a minute holds, by a clock that the test moves. */
+/** The values of one minute, by a clock that the test moves. */
 class SlidingWindowTest {
 
   private final SlidingWindow window = new SlidingWindow();

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** What arrays cost where the collector has regions of 1 MiB, and where it has none. */
+/** The cost of arrays with a collector that has regions of 1 MiB, and with one that has none. */
 class HeapArraysTest {
 
   private static final int MIB = 1 << 20;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.jr.ob.JSON;
 
-/** What {@code nereid check} says of repositories, of which it loads nothing. */
+/** The output of {@code nereid check} about repositories, of which it loads nothing. */
 class CheckCommandTest {
 
   private static final String TENSORS =

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** What documents say can be done: pages they lead to, commands they name. */
+/** Claims of documents: the pages they lead to, the commands they name. */
 class DocumentsTest {
 
   private static final Path ROOT = Path.of("..", "..");

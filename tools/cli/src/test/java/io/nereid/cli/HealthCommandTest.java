@@ -14,7 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What a container's health check is told, by real servers. */
+/** Answers of real servers to a container's health check. */
 class HealthCommandTest {
 
   @Test

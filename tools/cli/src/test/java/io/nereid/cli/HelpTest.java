@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** What a person is told who asks. */
+/** The help texts. */
 class HelpTest {
 
   @Test

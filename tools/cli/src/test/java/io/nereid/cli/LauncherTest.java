@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What a Java says that is too old. */
+/** The message of a Java that is too old. */
 class LauncherTest {
 
   private static final Path CLASSES = Path.of("target", "classes");

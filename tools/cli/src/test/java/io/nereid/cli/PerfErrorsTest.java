@@ -32,7 +32,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a person is told when a measurement cannot be made, and servers of other kinds. */
+/** Messages if a measurement cannot be made, and servers of other kinds. */
 class PerfErrorsTest {
 
   @TempDir Path directory;

@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tools.jackson.jr.ob.JSON;
 
-/** What {@code nereid infer} prints for a model with many responses. */
+/** The output of {@code nereid infer} for a model with many responses. */
 class ResponsePrinterTest {
 
   private final CommandLineRun cli = new CommandLineRun();

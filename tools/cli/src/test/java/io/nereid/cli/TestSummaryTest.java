@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How {@code ./dev test} ends. */
+/** The last lines of {@code ./dev test}. */
 class TestSummaryTest {
 
   private static final String RUN =

@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import tools.jackson.jr.ob.JSON;
 
-/** What flags of Triton's do, seen by the clients of a server that was started with them. */
+/** The effects of Triton's flags, seen by clients of a server that was started with them. */
 class TritonServeTest {
 
   private static final MethodDescriptor<ServerMetadataRequest, ServerMetadataResponse> METADATA =

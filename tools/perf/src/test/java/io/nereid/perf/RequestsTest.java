@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.jr.ob.JSON;
 
-/** What is sent, read again by parsers that have nothing to do with how it was written. */
+/** Requests, read again by parsers that are independent of the writer. */
 class RequestsTest {
 
   private static final Requests.Sequences LENGTHS = new Requests.Sequences(5, 0.4, 1);

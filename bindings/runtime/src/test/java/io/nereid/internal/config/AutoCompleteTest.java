@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a configuration leaves out and the model tells. */
+/** A model completes values that its configuration leaves out. */
 class AutoCompleteTest {
 
   private static final ModelSignature BATCHED =

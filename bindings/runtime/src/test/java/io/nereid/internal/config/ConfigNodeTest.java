@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Where values are written, in whatever form their lists are. */
+/** The places of values, in each form of a list. */
 class ConfigNodeTest {
 
   /** Path, line and column of every value that is written. */

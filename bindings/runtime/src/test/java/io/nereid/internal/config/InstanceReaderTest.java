@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Where instances run, and what their backends are told of the device. */
+/** Reads the places of instances, and the settings for their backends. */
 class InstanceReaderTest {
 
   private static final String GROUPS =

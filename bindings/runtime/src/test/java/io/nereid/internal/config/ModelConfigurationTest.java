@@ -28,7 +28,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a model is served with, as text and as JSON. */
+/** The configuration that a model is served with, as text and as JSON. */
 class ModelConfigurationTest {
 
   private static final String CONFIG =

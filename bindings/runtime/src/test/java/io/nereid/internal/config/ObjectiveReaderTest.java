@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How an objective is said, and what is said of those that cannot be. */
+/** Reads objectives, and refuses impossible ones with a message. */
 class ObjectiveReaderTest {
 
   private static final String HEAD = "backend: \"identity\"\nmax_batch_size: 8\n";

@@ -19,7 +19,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What becomes of the configuration of a model that a plug-in runs. */
+/** The configuration of a model that a plug-in runs. */
 class PluginDraftTest {
 
   private static final String TENSORS =

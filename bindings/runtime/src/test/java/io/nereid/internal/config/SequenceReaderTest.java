@@ -27,7 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What {@code sequence_batching} turns into, and what is said about those that cannot. */
+/** Reads {@code sequence_batching}, and refuses impossible settings with a message. */
 class SequenceReaderTest {
 
   private static final String TENSORS =

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What configurations turn into, and what is said about those that cannot. */
+/** Reads configurations, and refuses impossible ones with a message. */
 class SpecReaderTest {
 
   @TempDir Path directory;

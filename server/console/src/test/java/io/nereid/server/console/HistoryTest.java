@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.jr.ob.JSON;
 
-/** What the console keeps while nobody looks at it. */
+/** The samples that the console keeps while no page is open. */
 @Tag("slow")
 class HistoryTest {
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What is found, and what is not, on a simulated machine whose truth is known. */
+/** Findings on a simulated machine whose truth is known. */
 class ComparisonTest {
 
   private static final String BASE = "base";
