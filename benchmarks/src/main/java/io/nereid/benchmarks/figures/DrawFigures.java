@@ -6,7 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Draws each file of a directory with measured values into an SVG of another directory. */
-public final class DrawFigures {
+final class DrawFigures {
 
   private DrawFigures() {}
 

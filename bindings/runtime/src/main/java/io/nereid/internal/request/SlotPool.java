@@ -255,10 +255,7 @@ public final class SlotPool {
     }
   }
 
-  /**
-   * Takes no new requests; existing ones go on, streams and unsent requests until {@code
-   * deadlineNs}.
-   */
+  /** Takes no new requests; streams and unsent requests go on until {@code deadlineNs}. */
   public void retire(long deadlineNs) {
     synchronized (all) {
       if (retired) {

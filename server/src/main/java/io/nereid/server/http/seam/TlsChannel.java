@@ -25,22 +25,16 @@ final class TlsChannel implements ClientChannel {
 
   private final SocketChannel socket;
   private final Supplier<SSLEngine> engines;
-
-  /** Held while reading. Taken before {@code writing}. */
-  private final ReentrantLock reading = new ReentrantLock();
-
-  /** Held while writing. */
+  private final ReentrantLock reading = new ReentrantLock(); // taken before writing
   private final ReentrantLock writing = new ReentrantLock();
-
   private SSLEngine engine; // null until the channel is opened
   private ByteBuffer sent = NOTHING; // encrypted, empty outside of writing
 
   @GuardedBy("reading")
   private ByteBuffer received = NOTHING; // encrypted, from position to limit
 
-  /** From position to limit: decrypted bytes for which the reader had no room. */
   @GuardedBy("reading")
-  private ByteBuffer plain = NOTHING;
+  private ByteBuffer plain = NOTHING; // decrypted, without room at the reader
 
   @GuardedBy("reading")
   private boolean ended; // the client has ended its output
@@ -255,9 +249,7 @@ final class TlsChannel implements ClientChannel {
     }
   }
 
-  /**
-   * Skips encrypted input: an engine whose output has ended decrypts nothing, and nobody needs it.
-   */
+  /** Skips encrypted input, which an engine with an ended output does not decrypt. */
   @GuardedBy("reading")
   private int discard() throws IOException {
     int count;
