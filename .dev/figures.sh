@@ -51,6 +51,7 @@ figures_perf() {
 figures_beside() { paste -d'|' "$1" <(cut -d'|' -f2- "$2"); }
 
 # The same loads over HTTP and gRPC, of which the server has seen enough before.
+# shellcheck disable=SC2154 # server_start sets the addresses
 figures_both() {
   local fields=$1 shape=$2 warm
   shift
@@ -99,7 +100,7 @@ figures_minilm() {
 }
 
 figures_objective() {
-  local server_dir=$root/build/figures most name rows=()
+  local server_dir=$root/build/figures most name
   [[ -e $peers_directory/models/all-minilm-l6-v2-q.onnx ]] || build_peers
   rm -rf "$server_dir"
   mkdir -p "$server_dir"

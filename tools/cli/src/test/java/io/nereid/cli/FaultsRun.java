@@ -174,6 +174,10 @@ final class FaultsRun {
         ServeProcess.arguments(
             "--model-control-mode=explicit", "--load-model=*", "--isolation=simple=process"));
     arguments.add("--allow-client-shm=true");
+    arguments.add("--record=" + directory.resolve("recorded") + ",max=64m");
+    arguments.add("--trace-config=level=TIMESTAMPS");
+    arguments.add("--trace-config=rate=1");
+    arguments.add("--trace-config=triton,file=" + directory.resolve("trace.json"));
     String fiu = "FIU_PRNG_SEED=" + seed + " exec fiu-run -x -f '' \"$@\"";
     server =
         ServeProcess.startFromShell(

@@ -30,7 +30,7 @@ final class FuzzRun {
   /** The programs for the parsers in C++, which './dev fuzz' builds where it can. */
   private static final Path PROGRAMS = Path.of("../../build/fuzzers/test/fuzz");
 
-  /** Inputs to begin with, a folder for each target that has some. */
+  /** Inputs to begin with, a folder for each target that has some, and the sums of earlier runs. */
   private static final Path KEPT = Path.of("src/test/fuzz");
 
   private static final Pattern EDGES = Pattern.compile("#[0-9]+\\s.* cov: ([0-9]+) .*");
@@ -102,7 +102,7 @@ final class FuzzRun {
         .forEach(target ->
             System.out.println(target.word() + " is left out: there is no " + target.program()));
     Path directory = Path.of(args[2]);
-    FuzzTotals totals = FuzzTotals.of(directory);
+    FuzzTotals totals = FuzzTotals.of(directory, KEPT);
     boolean failed = targets.isEmpty();
     for (Target target : targets) {
       int seconds = Math.max(1, Integer.parseInt(args[1]) / targets.size());

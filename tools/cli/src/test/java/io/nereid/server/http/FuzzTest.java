@@ -39,10 +39,10 @@ class FuzzTest {
 
   @Test
   void runsAddUp(@TempDir Path directory) throws Exception {
-    FuzzTotals.of(directory).add("json", new FuzzRun.Outcome(0, 1000, 50, 1800, 0));
-    FuzzTotals.of(directory).add("json", new FuzzRun.Outcome(77, 500, 60, 5400, 1));
-    FuzzTotals.of(directory).add("http", new FuzzRun.Outcome(0, 7, 100, 3600, 0));
-    FuzzTotals totals = FuzzTotals.of(directory);
+    FuzzTotals.of(directory, directory).add("json", new FuzzRun.Outcome(0, 1000, 50, 1800, 0));
+    FuzzTotals.of(directory, directory).add("json", new FuzzRun.Outcome(77, 500, 60, 5400, 1));
+    FuzzTotals.of(directory, directory).add("http", new FuzzRun.Outcome(0, 7, 100, 3600, 0));
+    FuzzTotals totals = FuzzTotals.of(directory, directory);
     assertEquals(
         List.of(
             "http: 1 runs, 7 inputs tried, 100 edges seen, 0 findings, 1.00 processor-hours",

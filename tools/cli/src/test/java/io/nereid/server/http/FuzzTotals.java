@@ -15,6 +15,8 @@ import java.util.TreeSet;
  */
 final class FuzzTotals {
 
+  private static final String NAME = "totals.properties";
+
   private final Path file;
   private final Properties sums = new Properties();
 
@@ -22,11 +24,12 @@ final class FuzzTotals {
     this.file = file;
   }
 
-  /** The sums of a directory, or none. */
-  static FuzzTotals of(Path directory) throws IOException {
-    FuzzTotals totals = new FuzzTotals(directory.resolve("totals.properties"));
-    if (Files.exists(totals.file)) {
-      try (Reader in = Files.newBufferedReader(totals.file)) {
+  /** The sums of a directory; if it has none, those of an earlier directory, or none. */
+  static FuzzTotals of(Path directory, Path earlier) throws IOException {
+    FuzzTotals totals = new FuzzTotals(directory.resolve(NAME));
+    Path from = Files.exists(totals.file) ? totals.file : earlier.resolve(NAME);
+    if (Files.exists(from)) {
+      try (Reader in = Files.newBufferedReader(from)) {
         totals.sums.load(in);
       }
     }
