@@ -232,11 +232,20 @@ public final class Model implements AutoCloseable {
   /**
    * A sequence of requests to a model, which executes them in the order in which they are sent:
    *
-   * {@snippet : try (Model.Sequence sequence = model.sequence(42)) { for (Tensor part : parts) {
-   * try (InferRequest request = sequence.newRequest().input("AUDIO", part); InferResponse response
-   * = request.infer()) { // ... } } try (InferRequest request =
-   * sequence.lastRequest().input("AUDIO", silence); InferResponse response = request.infer()) { //
-   * ... } } }
+   * {@snippet :
+   * try (Model.Sequence sequence = model.sequence(42)) {
+   *   for (Tensor part : parts) {
+   *     try (InferRequest request = sequence.newRequest().input("AUDIO", part);
+   *         InferResponse response = request.infer()) {
+   *       // ...
+   *     }
+   *   }
+   *   try (InferRequest request = sequence.lastRequest().input("AUDIO", silence);
+   *       InferResponse response = request.infer()) {
+   *     // ...
+   *   }
+   * }
+   * }
    *
    * <p>The first request that is sent starts the sequence; when it fails, the next one does. {@link
    * #lastRequest} ends it. Closing sends nothing: a sequence that was not ended by then keeps its
