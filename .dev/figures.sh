@@ -10,7 +10,7 @@ figures_usage() {
 Usage: ./dev bench figures [draw | NAME...]
 
 Measures what the documents draw, and draws it: peers, connections, large, latency, objective, memory, start; all of
-them in a quarter of an hour unless some are named. 'draw' draws what docs/figures has, and measures nothing.
+them in twenty minutes unless some are named. 'draw' draws what docs/figures has, and measures nothing.
 USAGE
 }
 
@@ -205,9 +205,7 @@ bench_figures() {
     for name in "${names[@]}"; do
       [[ " $figures_all " == *" $name "* ]] || bench_die $bench_usage "expected draw, or some of $figures_all, got '$name'"
     done
-    for name in h2load wrk; do
-      has $name || bench_die $bench_usage "$name is missing: './dev setup' installs it"
-    done
+    has h2load || bench_die $bench_usage "h2load is missing: './dev setup' installs it"
     mkdir -p "$figures_dir"
     server_prepare
     server_build "$root"

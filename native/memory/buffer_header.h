@@ -11,7 +11,7 @@ class BufferPool;
 class PoolAccount;
 struct PageRun;
 
-// Of a free buffer, the pool writes only this header, unless it poisons freed memory.
+// The pool writes only this header of a free buffer, unless it poisons freed memory.
 struct alignas(64) BufferHeader {
   BufferPool* pool;
   PageRun* run;  // the run that contains the buffer, alone or among blocks of its class

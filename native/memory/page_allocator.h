@@ -16,8 +16,8 @@ namespace nereid {
 struct BufferHeader;
 struct Chunk;
 
-// How long a run has been free: ReleaseIdle must see it twice before it gives its pages to the
-// system. `kReleased`: the system has all pages.
+// The age of a free run: ReleaseIdle must see it twice before it gives its pages to the system.
+// `kReleased`: the system has all pages.
 enum class RunAge : uint8_t { kNew, kSeen, kReleased };
 
 // Describes the run that starts at this page; there is one per page of a chunk. Entries inside a

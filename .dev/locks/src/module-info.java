@@ -1,4 +1,4 @@
-/** What is there while Nereid is compiled, and never afterwards. */
+/** The annotation for locks, which Nereid needs only while it is compiled. */
 module io.nereid.locks {
   exports com.google.errorprone.annotations.concurrent;
 }

@@ -121,8 +121,8 @@ class EnsembleRun {
   const EnsembleGraph& graph_;
   Request& request_;
   std::vector<Step> steps_;
-  // By value, the number of inputs and outputs that have still to get it; not for the ensemble's
-  // own inputs, which its request holds until the end.
+  // The number of inputs and outputs that have still to get each value; not for the ensemble's own
+  // inputs, which its request holds until the end.
   std::vector<std::atomic<uint32_t>> takers_;
   const std::unique_ptr<ResponseFlow> flow_;
   char sequence_name_[NRD_MAX_SEQUENCE_NAME];  // a copy: steps may start when the caller's memory

@@ -190,7 +190,7 @@ void ResponseFlow::OnPartAnswered(Request& request) {
   flow.run_.ensemble().Leave(flow.run_);
 }
 
-// As soon as the mutex is released, the part may be delivered and reused for another response,
+// The part may be delivered and reused for another response as soon as the mutex is released,
 // unless it failed: then those behind it are useless.
 void ResponseFlow::Answered(Part& part) {
   const bool failed = part.request->record.status != NRD_OK;

@@ -12,7 +12,7 @@ namespace nereid {
 
 // Sizes within a fifth share a curve. A new curve begins with the nearest one's values, in
 // proportion. Size 0 means that all rows have one size, and is near to no other. Not synchronised.
-// Of and At allocate for a new size.
+// The methods Of and At allocate for a new size.
 class CostCurves {
  public:
   explicit CostCurves(int64_t max_rows) : max_rows_(max_rows), unknown_(max_rows) {}

@@ -138,7 +138,7 @@ std::vector<Bar> Bars(const std::vector<Contest>& contests) {
     }
     changing.Look(Ratio(ours.kept, plain), contest.load);
     timeouts.Look(Ratio(ours.kept, timed), contest.load);
-    // Where no policy can keep 10 % more, a policy close to the bound passes.
+    // A policy close to the bound passes if none can keep 10 % more.
     const double possible = Ratio(contest.most, timed);
     room.Look(Ratio(ours.kept, timed) / std::min(1.1, 0.95 * possible), contest.load);
     oracle.Look(Ratio(ours.kept, contest.most), contest.load);

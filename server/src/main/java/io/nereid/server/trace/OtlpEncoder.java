@@ -82,7 +82,7 @@ final class OtlpEncoder {
     for (Trace.Attribute attribute : trace.attributes) {
       span.addAttributes(attribute(attribute.name(), attribute.value()));
     }
-    // By the semantic conventions, a client's mistake is no error of the server.
+    // A client's mistake is no error of the server by the semantic conventions.
     if (trace.serverError) {
       span.setStatus(error(trace.error));
     }
