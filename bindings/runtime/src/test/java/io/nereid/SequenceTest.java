@@ -257,7 +257,8 @@ class SequenceTest extends RuntimeTest {
     InferRequest first = request(model, SequenceId.of(5), 1).sequenceStart(true);
     CompletableFuture<InferResponse> runs = first.inferAsync();
     backend.awaitBatch();
-    InferRequest second = request(model, SequenceId.of(5), 2).timeout(Duration.ofMillis(1));
+    // Long enough for the third to come before its end.
+    InferRequest second = request(model, SequenceId.of(5), 2).timeout(Duration.ofMillis(500));
     InferRequest third = request(model, SequenceId.of(5), 3);
     CompletableFuture<InferResponse> late = second.inferAsync();
     CompletableFuture<InferResponse> behind = third.inferAsync();

@@ -1,46 +1,32 @@
 package io.nereid.cli;
 
-import io.nereid.client.ClientOptions;
-import io.nereid.client.InferRequest;
-import io.nereid.client.InferResponse;
-import io.nereid.client.InferStream;
-import io.nereid.client.InferenceClient;
-import io.nereid.client.InferenceException;
-import io.nereid.client.RetryPolicy;
-import io.nereid.client.SharedMemory;
-import io.nereid.client.Tensor;
-import io.nereid.types.DataType;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
-import java.net.URI;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.IntStream;
 
 /**
  * Lets the calls of a server fail, by libfiu: {@code FaultsRun SECONDS SEED}. Each point of libfiu
  * fails once in each deed of a client, then all do at random for the seconds. Meanwhile a deed has
- * its right answer or a clean error, and afterwards its right answer, from the same process.
+ * its right answer or a clean error, and afterwards its right answer, from the same process. With
+ * an odd seed the server encrypts HTTP and gRPC.
  */
 final class FaultsRun {
 
@@ -86,11 +72,6 @@ final class FaultsRun {
       them, and its other symbols are hidden. Signals are HotSpot's, too.
       """;
 
-  /** A client's requests; an AssertionError says that an answer is not the right one. */
-  private interface Deed {
-    void with(InferenceClient client) throws IOException;
-  }
-
   /** The figures of one point; guarded by itself. */
   private static final class Row {
     private int hits;
@@ -112,7 +93,6 @@ final class FaultsRun {
     boolean run() throws IOException;
   }
 
-  private static final int PATIENCE_MS = 60_000;
   private static final int RECOVERY_MS = 60_000;
   private static final int CLIENTS = 6;
   private static final int SLICE_MS = 1_000;
@@ -125,40 +105,22 @@ final class FaultsRun {
   private final PrintWriter log =
       new PrintWriter(Files.newBufferedWriter(directory.resolve("log")), true);
   private final Executor threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final Map<String, Deed> deeds = new LinkedHashMap<>();
-  private final List<String> harmless; // any number of clients may do these at a time
   private final Map<String, Row> rows = new LinkedHashMap<>();
   private final List<String> findings = new ArrayList<>();
   private final List<String> printed = new ArrayList<>(); // guarded by itself
-  private final AtomicInteger number = new AtomicInteger();
-  private final SharedMemory memory =
-      SharedMemory.create("/nereid-faults-" + ProcessHandle.current().pid(), 1024);
-  private final Map<String, String> addresses = new LinkedHashMap<>();
+  private final FaultDeeds deeds;
   private Process server;
   private MemorySegment shared;
 
-  private FaultsRun(long seed) throws IOException {
+  private FaultsRun(long seed) throws IOException, GeneralSecurityException {
     this.seed = seed;
-    for (String protocol : List.of("HTTP ", "gRPC ")) { // first: the others need what they load
-      deeds.put(protocol + "load", client -> load(client, "digits"));
-      deeds.put(protocol + "load isolated", client -> load(client, "simple"));
-      deeds.put(protocol + "shared memory", this::share);
-    }
-    int alone = deeds.size();
-    for (String protocol : List.of("HTTP ", "gRPC ")) {
-      deeds.put(protocol + "small", client -> infer(client, 16));
-      deeds.put(protocol + "large", client -> infer(client, 150_528));
-      deeds.put(protocol + "isolated", this::sum);
-    }
-    deeds.put("HTTP metrics", client -> metrics());
-    deeds.put("gRPC stream", FaultsRun::stream);
-    harmless = List.copyOf(deeds.keySet()).subList(alone, deeds.size());
+    deeds = new FaultDeeds(directory, seed % 2 != 0);
     start();
   }
 
   public static void main(String[] args) throws Exception {
     FaultsRun run = new FaultsRun(Long.parseLong(args[1]));
-    Runtime.getRuntime().addShutdownHook(new Thread(run.memory::close));
+    Runtime.getRuntime().addShutdownHook(new Thread(run.deeds::close));
     run.singly();
     run.atRandom(Integer.parseInt(args[0]));
     System.exit(run.tell() ? 0 : 1);
@@ -173,6 +135,7 @@ final class FaultsRun {
     arguments.addAll(
         ServeProcess.arguments(
             "--model-control-mode=explicit", "--load-model=*", "--isolation=simple=process"));
+    arguments.addAll(deeds.serverArguments());
     arguments.add("--allow-client-shm=true");
     arguments.add("--record=" + directory.resolve("recorded") + ",max=64m");
     arguments.add("--trace-config=level=TIMESTAMPS");
@@ -191,14 +154,13 @@ final class FaultsRun {
         throw new IOException("the server did not start");
       }
       log.println("    " + line);
-      if (line.startsWith("Serving ")) { // HTTP at http://127.0.0.1:8000
-        String[] words = line.split(" ");
-        addresses.put(words[1], words[3].contains("//") ? words[3] : "grpc://" + words[3]);
+      if (line.startsWith("Serving ")) {
+        deeds.noteAddress(line);
       }
     } while (!line.startsWith("Ready"));
     Thread.ofPlatform().daemon().start(() -> listen(from));
     for (int i = 0; i < 3; i++) {
-      recover("the start"); // all classes are loaded
+      recover("the start", deeds.names()); // all classes are loaded
     }
   }
 
@@ -216,133 +178,12 @@ final class FaultsRun {
     }
   }
 
-  // ---- Deeds -----------------------------------------------------------------------------------
-
-  private static void expect(Object expected, Object found) {
-    if (!expected.equals(found)) {
-      throw new AssertionError("expected " + expected + ", got " + found);
-    }
-  }
-
-  private static void load(InferenceClient client, String model) {
-    client.unloadModel(model); // else it would stay as it is
-    client.loadModel(model);
-  }
-
-  /** A request whose elements no other has. */
-  private void infer(InferenceClient client, int count) {
-    int own = number.getAndIncrement();
-    String id = "request " + own;
-    float[] elements = new float[count];
-    for (int i = 0; i < count; i++) {
-      elements[i] = own + i % 1000 / 1024f;
-    }
-    try (InferResponse response =
-        client.infer(
-            InferRequest.builder("identity_fp32")
-                .id(id)
-                .input("INPUT0", Tensor.ofFloats(elements, 1, count))
-                .build())) {
-      expect(id, response.id().orElse("none"));
-      if (!Arrays.equals(elements, response.output("OUTPUT0").toFloatArray())) {
-        throw new AssertionError("other elements came back");
-      }
-    }
-  }
-
-  private static void stream(InferenceClient client) {
-    try (InferStream stream = client.openStream()) {
-      stream.send(
-          InferRequest.builder("repeat")
-              .input("IN", Tensor.ofInts(new int[] {4, 5, 6}, 3))
-              .input("DELAY", Tensor.of(DataType.UINT32, ByteBuffer.allocate(12), 3))
-              .input("WAIT", Tensor.of(DataType.UINT32, ByteBuffer.allocate(4), 1))
-              .build());
-      stream.finish();
-      List<Integer> came = new ArrayList<>();
-      for (InferResponse next = stream.next(); next != null; next = stream.next()) {
-        came.add(next.output("OUT").toIntArray()[0]);
-        next.close();
-      }
-      expect(List.of(4, 5, 6), came);
-    }
-  }
-
-  private void metrics() throws IOException {
-    try (var in = URI.create(addresses.get("metrics") + "/metrics").toURL().openStream()) {
-      expect(true, new String(in.readAllBytes()).contains("nv_inference_request_success"));
-    }
-  }
-
-  /** A sum that a process of its own computes. */
-  private void sum(InferenceClient client) {
-    int first = number.getAndIncrement();
-    Tensor tensor = Tensor.ofInts(IntStream.range(first, first + 16).toArray(), 1, 16);
-    try (InferResponse response =
-        client.infer(
-            InferRequest.builder("simple")
-                .input("INPUT0", tensor)
-                .input("INPUT1", tensor)
-                .build())) {
-      int[] sums = response.output("OUTPUT0").toIntArray();
-      expect(2 * first, sums[0]);
-      expect(2 * (first + 15), sums[15]);
-    }
-  }
-
-  /** Infers in a segment of this process. */
-  private void share(InferenceClient client) {
-    client.unregisterSharedMemory(memory.name()); // left by a deed that failed
-    client.registerSharedMemory(memory);
-    SharedMemory.Slice in = memory.slice(0, 64);
-    SharedMemory.Slice out = memory.slice(512, 64);
-    in.byteBuffer().putInt(0, number.incrementAndGet());
-    out.byteBuffer().putInt(0, 0);
-    client
-        .infer(
-            InferRequest.builder("identity_fp32")
-                .input("INPUT0", Tensor.ofSharedMemory(DataType.FP32, in, 1, 16))
-                .output("OUTPUT0", out)
-                .build())
-        .close();
-    expect(in.byteBuffer().getInt(0), out.byteBuffer().getInt(0));
-    client.unregisterSharedMemory(memory.name());
-  }
-
-  /** Empty: answered; else the clean error. All else is an AssertionError. */
-  private String attempt(String deed) {
-    CompletableFuture<Void> done =
-        CompletableFuture.runAsync(
-            () -> {
-              String address = addresses.get(deed.substring(0, 4)); // of its protocol
-              ClientOptions options = ClientOptions.builder().retry(RetryPolicy.NONE).build();
-              try (InferenceClient client = InferenceClient.connect(address, options)) {
-                deeds.get(deed).with(client);
-              } catch (IOException e) {
-                throw new UncheckedIOException(e);
-              }
-            },
-            threads);
-    try {
-      done.get(PATIENCE_MS, TimeUnit.MILLISECONDS);
-      return "";
-    } catch (ExecutionException e) {
-      return switch (e.getCause()) {
-        case InferenceException failure -> failure.code() + " " + failure.getMessage();
-        case UncheckedIOException failure -> failure.getMessage();
-        case Throwable other -> throw new AssertionError(other.toString(), e);
-      };
-    } catch (TimeoutException | InterruptedException e) {
-      throw new AssertionError("no answer within " + PATIENCE_MS + " ms", e);
-    }
-  }
-
   // ---- Faults ----------------------------------------------------------------------------------
 
   private void singly() throws IOException {
     for (Map.Entry<String, String[]> point : POINTS.entrySet()) {
       String[] errors = point.getValue();
-      for (String deed : deeds.keySet()) {
+      for (String deed : deeds.names()) {
         boolean hit = true;
         for (int i = 0; hit && i < Math.max(errors.length, CHANCES.length); i++) {
           double chance = i < CHANCES.length ? CHANCES[i] : 1;
@@ -356,7 +197,7 @@ final class FaultsRun {
     for (String point : MEMORY) {
       for (String name :
           function.matcher(header).results().map(MatchResult::group).distinct().toList()) {
-        for (String deed : deeds.keySet()) {
+        for (String deed : deeds.names()) {
           once(point, point, name, deed);
         }
       }
@@ -380,14 +221,17 @@ final class FaultsRun {
             function.isEmpty() ? point : point + " in " + function, unused -> new Row());
     String round = command + " " + function + " in " + deed;
     int before = row.hits;
+    List<String> again = new ArrayList<>(deeds.names());
+    again.removeIf(other -> !other.equals(deed) && deeds.renewals().contains(other));
     play(
         row,
         round,
+        again,
         () -> {
           if (FaultyServer.ask(shared, server, command, function) != 0) {
             throw new IOException("libfiu refuses it");
           }
-          String error = attempt(deed);
+          String error = deeds.attempt(deed);
           boolean hit = FaultyServer.ask(shared, server, "hit " + point, "") == 0;
           tellFiu("disable name=" + point);
           // Nothing tells of a call below a function but its error.
@@ -402,13 +246,14 @@ final class FaultsRun {
     return row.hits > before;
   }
 
-  /** Plays a round; afterwards all is answered by this server, or by another from now on. */
-  private void play(Row row, String name, Round round) throws IOException {
+  /** Plays a round; afterwards this server answers the deeds again, or another takes its place. */
+  private void play(Row row, String name, Collection<String> again, Round round)
+      throws IOException {
     int said = printed.size();
     boolean works = false;
     try {
       if (round.run()) {
-        recover(name);
+        recover(name, again);
       }
       works = true;
     } catch (IOException | AssertionError e) {
@@ -443,10 +288,10 @@ final class FaultsRun {
   }
 
   /** Everything is answered again. */
-  private void recover(String round) {
+  private void recover(String round, Collection<String> again) {
     long endMs = System.currentTimeMillis() + RECOVERY_MS;
-    for (String deed : deeds.keySet()) {
-      for (String error = attempt(deed); !error.isEmpty(); error = attempt(deed)) {
+    for (String deed : again) {
+      for (String error = deeds.attempt(deed); !error.isEmpty(); error = deeds.attempt(deed)) {
         log.println(round + ": afterwards " + deed + ": " + error);
         if (System.currentTimeMillis() > endMs || !server.isAlive()) {
           throw new AssertionError("afterwards " + deed + ": " + error);
@@ -467,6 +312,7 @@ final class FaultsRun {
       play(
           row,
           name,
+          deeds.names(),
           () -> {
             for (Map.Entry<String, String[]> point : points.entrySet()) {
               String error = point.getValue()[random.nextInt(point.getValue().length)];
@@ -486,13 +332,13 @@ final class FaultsRun {
     List<CompletableFuture<Void>> clients = new ArrayList<>();
     for (int i = 0; i < CLIENTS; i++) {
       Random random = new Random(clientSeed + i);
-      List<String> mine = i == 0 ? List.copyOf(deeds.keySet()) : harmless;
+      List<String> mine = i == 0 ? List.copyOf(deeds.names()) : deeds.harmless();
       Runnable client =
           () -> {
             while (System.nanoTime() < endNs) {
               String deed = mine.get(random.nextInt(mine.size()));
               try {
-                row.count(attempt(deed));
+                row.count(deeds.attempt(deed));
               } catch (AssertionError e) {
                 found(row, round + ", " + deed + ": " + e.getMessage());
               }

@@ -61,13 +61,19 @@ final class FaultyServer {
             "fiu_enable_stack",
             FunctionDescriptor.of(
                 JAVA_INT, ADDRESS, JAVA_INT, JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
+    core = loaded("libnereid.so");
+  }
+
+  /** The symbols of a library that this process has loaded. */
+  @SuppressWarnings("restricted")
+  private static SymbolLookup loaded(String file) throws IOException {
     String path =
         Files.readAllLines(Path.of("/proc/self/maps")).stream()
-            .filter(line -> line.endsWith("/libnereid.so"))
+            .filter(line -> line.endsWith("/" + file))
             .map(line -> line.substring(line.indexOf('/')))
             .findFirst()
-            .orElseThrow(() -> new IOException("the core is not loaded"));
-    core = SymbolLookup.libraryLookup(path, Arena.global());
+            .orElseThrow(() -> new IOException(file + " is not loaded"));
+    return SymbolLookup.libraryLookup(path, Arena.global());
   }
 
   @SuppressWarnings("restricted")
@@ -80,14 +86,10 @@ final class FaultyServer {
   public static void main(String[] args) throws Throwable {
     MemorySegment shared = map(Path.of(args[0]));
     // libfiu looks for strdup when it first needs it, with a lock held that a thread which loads a
-    // library may wait for, and that thread has the loader's lock: so it needs strdup now.
-    MethodHandle first =
-        handle(
-            SymbolLookup.libraryLookup("libfiu.so.0", Arena.global()),
-            "fiu_rc_string",
-            FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS));
-    shared.setString(TEXT, "enable name=none");
-    int unused = (int) first.invokeExact(shared.asSlice(TEXT), shared.asSlice(2 * FUNCTION));
+    // library may wait for, and that thread has the loader's lock: so strdup is called now.
+    MethodHandle copy =
+        handle(loaded("fiu_posix_preload.so"), "strdup", FunctionDescriptor.of(ADDRESS, ADDRESS));
+    MemorySegment unused = (MemorySegment) copy.invokeExact(shared.asSlice(TEXT));
     loadAll();
     Thread.ofPlatform()
         .daemon()

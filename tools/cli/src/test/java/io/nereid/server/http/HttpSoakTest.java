@@ -21,7 +21,7 @@ class HttpSoakTest {
 
   @Test
   void nothingIsLeftAfterLoad() throws Exception {
-    SoakFigures figures = SoakFigures.of(directory);
+    SoakFigures figures = SoakFigures.of(directory, directory);
     try (HttpSoak soak = HttpSoak.start(directory)) {
       Soak.Verdict verdict = soak.run(SECONDS, CONNECTIONS, figures);
       assertEquals(0, soak.terminate());
@@ -33,15 +33,16 @@ class HttpSoakTest {
 
   @Test
   void partsAddUp() throws Exception {
-    SoakFigures first = SoakFigures.of(directory);
+    SoakFigures first = SoakFigures.of(directory, directory);
     first.add(10, 1000, 500, 40, 30, 0, 7);
     first.add(20, 1001, 500, 40, 30, 64, 9);
     first.beginPart();
     first.add(10, 900, 400, 41, 31, 0, 5);
-    SoakFigures second = SoakFigures.of(directory);
+    Path elsewhere = directory.resolve("another machine");
+    SoakFigures second = SoakFigures.of(elsewhere, directory);
     second.add(10, 901, 401, 41, 31, 0, 1);
     assertEquals(40, second.seconds());
-    List<String> lines = Files.readAllLines(directory.resolve("figures.txt"));
+    List<String> lines = Files.readAllLines(elsewhere.resolve("figures.txt"));
     assertEquals("30 900 400 41 31 0 14", lines.get(2));
     assertEquals("40 901 401 41 31 0 15", lines.get(3));
     String page = Files.readString(second.draw());

@@ -19,6 +19,8 @@ import java.util.stream.LongStream;
  */
 final class SoakFigures {
 
+  private static final String NAME = "figures.txt";
+
   private static final List<String> NAMES =
       List.of(
           "RSS (KiB)",
@@ -41,12 +43,19 @@ final class SoakFigures {
 
   private SoakFigures(Path directory) {
     this.directory = directory;
-    file = directory.resolve("figures.txt");
+    file = directory.resolve(NAME);
   }
 
-  /** The figures of a directory, to which others are added. */
-  static SoakFigures of(Path directory) throws IOException {
+  /**
+   * The figures of a directory, to which others are added; if it has none, those of an earlier
+   * directory are copied.
+   */
+  static SoakFigures of(Path directory, Path earlier) throws IOException {
     SoakFigures figures = new SoakFigures(Files.createDirectories(directory));
+    Path kept = earlier.resolve(NAME);
+    if (Files.notExists(figures.file) && Files.exists(kept)) {
+      Files.copy(kept, figures.file);
+    }
     if (Files.exists(figures.file)) {
       for (String line : Files.readAllLines(figures.file)) {
         figures.lines.add(List.of(line.split(" ")).stream().mapToLong(Long::parseLong).toArray());
