@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "isolation/answer_check.h"
 #include "isolation/answer_taker.h"
@@ -80,8 +81,12 @@ class Child {
   nrd_error error_{};
 };
 
-// A plain and a decoupled model whose instances are that child.
+// A plain and a decoupled model whose instances are that child, each alone and in batches.
 struct Server {
+  static constexpr int64_t kRows = 2;
+  static constexpr size_t kTogether = 3;
+  static constexpr uint64_t kUntilFullNs = 60'000'000'000;
+
   Child child;
   FunctionBackend backend{.run = [this](nrd_batch* batch, nrd_error* error) {
     return Report(child.Execute(batch), error);
@@ -89,19 +94,43 @@ struct Server {
   TestRuntime runtime{0, {.respond = [](void*, uint64_t, nrd_tensor*, uint32_t) {}}};
   TestModel plain{runtime, backend, {.flags = 0, .output_count = 2}};
   TestModel decoupled{runtime, backend, {.flags = NRD_MODEL_DECOUPLED, .output_count = 2}};
+  TestModel plain_batches{runtime, backend, Batches(0)};
+  TestModel decoupled_batches{runtime, backend, Batches(NRD_MODEL_DECOUPLED)};
+
+  static ModelSettings Batches(uint32_t flags) {
+    return {.max_batch_size = kRows * static_cast<int64_t>(kTogether),
+            .flags = NRD_MODEL_NO_INLINE | flags,
+            .max_queue_delay_ns = kUntilFullNs,
+            .output_count = 2};
+  }
 
   void Serve(uint8_t first, std::string_view bytes) {
     child.Answer(first % kMostRecords, bytes);
-    {
-      TestRequest request(first / kMostRecords % 2 == 0 ? plain : decoupled, 2);
-      if (request.SubmitAndWait() == NRD_OK) {
-        for (uint32_t i = 0; i < 2; ++i) {
-          (void)request.output(i);
+    const bool is_plain = first / kMostRecords % 2 == 0;
+    if (first / kMostRecords / 2 % 2 == 0) {
+      Serve(is_plain ? plain : decoupled, 1);
+    } else {
+      Serve(is_plain ? plain_batches : decoupled_batches, kTogether);
+    }
+    REQUIRE(runtime.live_bytes() == 0);
+  }
+
+  static void Serve(TestModel& model, size_t count) {
+    std::vector<TestRequest> requests;
+    std::vector<int32_t> codes;
+    for (size_t i = 0; i < count; ++i) {
+      requests.emplace_back(model, kRows);
+      codes.push_back(requests.back().Submit());
+    }
+    for (size_t i = 0; i < count; ++i) {
+      TestRequest& request = requests[i];
+      if ((codes[i] == NRD_PENDING ? request.Wait() : codes[i]) == NRD_OK) {
+        for (uint32_t j = 0; j < 2; ++j) {
+          (void)request.output(j);
         }
       }
       REQUIRE(request->status != NRD_PENDING);
     }
-    REQUIRE(runtime.live_bytes() == 0);
   }
 };
 

@@ -1,15 +1,23 @@
 package io.nereid.server.memory;
 
-import io.nereid.client.InferRequest;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.StatusRuntimeException;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.protobuf.ProtoUtils;
+import io.grpc.stub.ClientCalls;
 import io.nereid.client.InferenceClient;
 import io.nereid.client.InferenceException;
-import io.nereid.client.SharedMemory.Slice;
-import io.nereid.client.Tensor;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.proto.InferParameter;
+import io.nereid.proto.ModelInferRequest;
+import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.http.RawClient;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.io.IOException;
@@ -33,6 +41,16 @@ public final class MemoryFuzz {
   private static final Set<StatusCode> REFUSALS =
       Set.of(StatusCode.INVALID_ARGUMENT, StatusCode.NOT_FOUND, StatusCode.ALREADY_EXISTS);
 
+  private static final Set<Integer> REFUSED = Set.of(400, 404, 409);
+
+  private static final MethodDescriptor<ModelInferRequest, ModelInferResponse> MODEL_INFER =
+      MethodDescriptor.<ModelInferRequest, ModelInferResponse>newBuilder()
+          .setType(MethodDescriptor.MethodType.UNARY)
+          .setFullMethodName("inference.GRPCInferenceService/ModelInfer")
+          .setRequestMarshaller(ProtoUtils.marshaller(ModelInferRequest.getDefaultInstance()))
+          .setResponseMarshaller(ProtoUtils.marshaller(ModelInferResponse.getDefaultInstance()))
+          .build();
+
   private static MemoryFuzz instance;
 
   /** A place in the segment or in a region. */
@@ -40,11 +58,31 @@ public final class MemoryFuzz {
     boolean isIn(long length) {
       return offset >= 0 && byteSize >= 0 && offset <= length && byteSize <= length - offset;
     }
+
+    String parameters(String region) {
+      return """
+      "parameters":{"shared_memory_region":"%s","shared_memory_offset":%d,\
+      "shared_memory_byte_size":%d}\
+      """
+          .formatted(region, offset, byteSize);
+    }
+
+    Map<String, InferParameter> protobuf(String region) {
+      return Map.of(
+          "shared_memory_region",
+          InferParameter.newBuilder().setStringParam(region).build(),
+          "shared_memory_offset",
+          InferParameter.newBuilder().setInt64Param(offset).build(),
+          "shared_memory_byte_size",
+          InferParameter.newBuilder().setInt64Param(byteSize).build());
+    }
   }
 
   private final Segment segment = new Segment(MOST_BYTES);
   private final NereidServer server;
   private final List<InferenceClient> clients;
+  private final RawClient http;
+  private final ManagedChannel grpc;
   private final Map<String, Part> regions = new HashMap<>();
 
   /** The bytes that the segment should have. */
@@ -64,6 +102,11 @@ public final class MemoryFuzz {
         List.of(
             InferenceClient.connect("http://localhost:" + server.httpPort()),
             InferenceClient.connect("grpc://localhost:" + server.grpcPort().orElseThrow()));
+    http = new RawClient(server.httpPort());
+    grpc =
+        NettyChannelBuilder.forAddress("localhost", server.grpcPort().orElseThrow())
+            .usePlaintext()
+            .build();
   }
 
   /** Jazzer calls it. */
@@ -141,16 +184,12 @@ public final class MemoryFuzz {
     }
   }
 
-  private void infer(InferenceClient client, String from, Part input, String to, Part output) {
-    if (!input.isIn(Long.MAX_VALUE) || !output.isIn(Long.MAX_VALUE)) {
-      return; // the client refuses it
-    }
-    Slice read = Slice.of(from, input.offset(), input.byteSize());
-    Tensor tensor = Tensor.ofSharedMemory(DataType.UINT8, read, input.byteSize());
-    Slice written = Slice.of(to, output.offset(), output.byteSize());
-    InferRequest request =
-        InferRequest.builder("m").input("IN", tensor).output("OUT", written).build();
-    boolean done = isDone(() -> client.infer(request));
+  private void infer(InferenceClient client, String from, Part input, String to, Part output)
+      throws IOException {
+    boolean done =
+        client == clients.getFirst()
+            ? inferOverHttp(from, input, to, output)
+            : inferOverGrpc(from, input, to, output);
     Part source = place(from, input, input.byteSize());
     Part target = place(to, output, input.byteSize());
     boolean right = source != null && target != null && input.byteSize() <= output.byteSize();
@@ -159,6 +198,46 @@ public final class MemoryFuzz {
       System.arraycopy(
           expected, (int) source.offset(), expected, (int) target.offset(), (int) input.byteSize());
     }
+  }
+
+  // The client refuses negative numbers, so that these requests are made without it.
+
+  private boolean inferOverHttp(String from, Part input, String to, Part output)
+      throws IOException {
+    String tensor = "\"name\":\"IN\",\"datatype\":\"UINT8\",\"shape\":[" + count(input) + "]";
+    String body =
+        "{\"inputs\":[{%s,%s}],\"outputs\":[{\"name\":\"OUT\",%s}]}"
+            .formatted(tensor, input.parameters(from), output.parameters(to));
+    RawClient.Response response = http.post("/v2/models/m/infer", body);
+    if (response.status() != 200 && !REFUSED.contains(response.status())) {
+      throw new AssertionError(response.status() + " " + response.text());
+    }
+    return response.status() == 200;
+  }
+
+  private boolean inferOverGrpc(String from, Part input, String to, Part output) {
+    ModelInferRequest.Builder request = ModelInferRequest.newBuilder().setModelName("m");
+    request
+        .addInputsBuilder()
+        .setName("IN")
+        .setDatatype("UINT8")
+        .addShape(count(input))
+        .putAllParameters(input.protobuf(from));
+    request.addOutputsBuilder().setName("OUT").putAllParameters(output.protobuf(to));
+    try {
+      ClientCalls.blockingUnaryCall(grpc, MODEL_INFER, CallOptions.DEFAULT, request.build());
+      return true;
+    } catch (StatusRuntimeException e) {
+      if (!REFUSALS.contains(StatusCode.valueOf(e.getStatus().getCode().name()))) {
+        throw e;
+      }
+      return false;
+    }
+  }
+
+  /** The elements of an input, for a shape that is right. */
+  private static long count(Part input) {
+    return Math.max(0, input.byteSize());
   }
 
   /** So many bytes from where a part of a region lies in the segment; null: it has fewer. */
