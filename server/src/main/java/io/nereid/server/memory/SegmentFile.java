@@ -163,7 +163,7 @@ final class SegmentFile implements RegionMemory {
   public void write(long position, MemorySegment from) {
     long end = position + from.byteSize();
     long size = byteSize();
-    if (size < end) {
+    if (size < end && from.byteSize() > 0) {
       throw tooShort(end, size);
     }
     long done = 0;

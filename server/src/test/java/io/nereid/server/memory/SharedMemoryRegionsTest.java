@@ -159,6 +159,7 @@ class SharedMemoryRegionsTest {
         String message = "has become too short: expected at least 12 bytes, got 10";
         expect(StatusCode.INVALID_ARGUMENT, message, () -> slice.read(arena.allocate(4)));
         expect(StatusCode.INVALID_ARGUMENT, message, () -> slice.write("O", bytes("abcd")));
+        slice.write("O", bytes(""));
         assertEquals(10, segment.byteSize());
         segment.resize(12);
         slice.write("O", bytes("abcd"));
