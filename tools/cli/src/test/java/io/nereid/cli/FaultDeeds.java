@@ -123,17 +123,17 @@ final class FaultDeeds implements AutoCloseable {
     return deeds.keySet();
   }
 
-  /** Those that wait for the server's next look at its files, which takes a second. */
+  /** Deeds that wait for the server's next look at its files, which takes a second. */
   List<String> renewals() {
     return renewals;
   }
 
-  /** Those that do not get in each other's way. */
+  /** Deeds that do not get in each other's way. */
   List<String> harmless() {
     return harmless;
   }
 
-  /** Empty: answered; else the clean error. All else is an AssertionError. */
+  /** Returns the clean error, or "" for an answer. All else is an AssertionError. */
   String attempt(String deed) {
     CompletableFuture<Void> done =
         CompletableFuture.runAsync(
