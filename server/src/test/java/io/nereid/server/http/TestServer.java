@@ -1,6 +1,6 @@
 package io.nereid.server.http;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
@@ -202,12 +202,17 @@ public final class TestServer implements AutoCloseable {
     }
   }
 
+  /** Ends the requests over HTTP, and so their traces. */
+  void stopHttp() {
+    assertTrue(http.stop(Duration.ofSeconds(10)), "requests were still under way");
+  }
+
   @Override
   public void close() {
     try {
       awaitNoLiveBuffers();
     } finally {
-      assertEquals(true, http.stop(Duration.ofSeconds(10)), "requests were still under way");
+      stopHttp();
       state.tracing().close(Duration.ofSeconds(1));
       nereid.close();
     }
