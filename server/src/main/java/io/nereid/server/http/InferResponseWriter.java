@@ -1,6 +1,11 @@
 package io.nereid.server.http;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.nereid.InferResponse;
 import io.nereid.server.json.JsonBuffer;
@@ -8,25 +13,12 @@ import io.nereid.server.shared.HeapArrays;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /** Writes responses of models: JSON into a buffer, binary outputs without a copy. */
 final class InferResponseWriter {
-
-  private static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfFloat FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfDouble DOUBLE =
-      ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private InferResponseWriter() {}
 
@@ -170,7 +162,7 @@ final class InferResponseWriter {
         json.write(',');
       }
       // The shortest text that reads back as the same value; NaN and Infinity as such.
-      json.number(data.get(FLOAT, at));
+      json.number(data.get(JAVA_FLOAT_UNALIGNED, at));
     }
   }
 
@@ -179,20 +171,20 @@ final class InferResponseWriter {
       case BOOL -> json.ascii(data.get(JAVA_BYTE, i) == 0 ? "false" : "true");
       case INT8 -> json.number(data.get(JAVA_BYTE, i));
       case UINT8 -> json.number(data.get(JAVA_BYTE, i) & 0xff);
-      case INT16 -> json.number(data.get(SHORT, i * 2));
-      case UINT16 -> json.number(data.get(SHORT, i * 2) & 0xffff);
-      case INT32 -> json.number(data.get(INT, i * 4));
-      case UINT32 -> json.number(data.get(INT, i * 4) & 0xffff_ffffL);
-      case INT64 -> json.number(data.get(LONG, i * 8));
+      case INT16 -> json.number(data.get(JAVA_SHORT_UNALIGNED, i * 2));
+      case UINT16 -> json.number(data.get(JAVA_SHORT_UNALIGNED, i * 2) & 0xffff);
+      case INT32 -> json.number(data.get(JAVA_INT_UNALIGNED, i * 4));
+      case UINT32 -> json.number(data.get(JAVA_INT_UNALIGNED, i * 4) & 0xffff_ffffL);
+      case INT64 -> json.number(data.get(JAVA_LONG_UNALIGNED, i * 8));
       case UINT64 -> {
-        long value = data.get(LONG, i * 8);
+        long value = data.get(JAVA_LONG_UNALIGNED, i * 8);
         if (value >= 0) {
           json.number(value);
         } else {
           json.ascii(Long.toUnsignedString(value));
         }
       }
-      case FP64 -> json.ascii(Double.toString(data.get(DOUBLE, i * 8)));
+      case FP64 -> json.ascii(Double.toString(data.get(JAVA_DOUBLE_UNALIGNED, i * 8)));
       case FP32, FP16, BF16, BYTES ->
           throw new IllegalStateException(type + " is not written here");
     }
@@ -202,7 +194,7 @@ final class InferResponseWriter {
   private static void writeStrings(MemorySegment data, JsonBuffer json) {
     byte[] utf8 = new byte[256];
     for (long at = 0; at < data.byteSize(); ) {
-      int length = data.get(INT, at);
+      int length = data.get(JAVA_INT_UNALIGNED, at);
       if (length > utf8.length) {
         json.takeHeap(HeapArrays.cost(length));
         utf8 = new byte[length];

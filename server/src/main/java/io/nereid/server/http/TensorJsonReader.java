@@ -1,31 +1,23 @@
 package io.nereid.server.http;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.nereid.server.json.JsonReader;
 import io.nereid.server.json.JsonReader.Token;
 import io.nereid.server.shared.HeapArrays;
 import io.nereid.types.DataType;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.math.BigInteger;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
 
 /** Writes the elements of a JSON array, nested in any way, into a tensor's memory. */
 final class TensorJsonReader {
-
-  private static final ValueLayout.OfShort SHORT =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfInt INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfLong LONG =
-      ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfFloat FLOAT =
-      ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final ValueLayout.OfDouble DOUBLE =
-      ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final JsonReader parser;
   private final String input;
@@ -116,21 +108,28 @@ final class TensorJsonReader {
 
   private void put(MemorySegment to, long index, Token token) {
     switch (type) {
-      case FP32 -> to.set(FLOAT, index * Float.BYTES, floatValue(index, token));
-      case FP64 -> to.set(DOUBLE, index * Double.BYTES, doubleValue(index, token));
+      case FP32 -> to.set(JAVA_FLOAT_UNALIGNED, index * Float.BYTES, floatValue(index, token));
+      case FP64 -> to.set(JAVA_DOUBLE_UNALIGNED, index * Double.BYTES, doubleValue(index, token));
       case BOOL -> to.set(JAVA_BYTE, index, boolValue(index, token));
       case INT8 -> to.set(JAVA_BYTE, index, (byte) integer(index, token, Byte.MIN_VALUE, 127));
       case UINT8 -> to.set(JAVA_BYTE, index, (byte) integer(index, token, 0, 255));
-      case INT16 -> to.set(SHORT, index * 2, (short) integer(index, token, -32768, 32767));
-      case UINT16 -> to.set(SHORT, index * 2, (short) integer(index, token, 0, 65535));
+      case INT16 ->
+          to.set(JAVA_SHORT_UNALIGNED, index * 2, (short) integer(index, token, -32768, 32767));
+      case UINT16 ->
+          to.set(JAVA_SHORT_UNALIGNED, index * 2, (short) integer(index, token, 0, 65535));
       case INT32 ->
           to.set(
-              INT,
+              JAVA_INT_UNALIGNED,
               index * Integer.BYTES,
               (int) integer(index, token, Integer.MIN_VALUE, Integer.MAX_VALUE));
-      case UINT32 -> to.set(INT, index * 4, (int) integer(index, token, 0, 0xffff_ffffL));
-      case INT64 -> to.set(LONG, index * 8, integer(index, token, Long.MIN_VALUE, Long.MAX_VALUE));
-      case UINT64 -> to.set(LONG, index * 8, unsignedLong(index, token));
+      case UINT32 ->
+          to.set(JAVA_INT_UNALIGNED, index * 4, (int) integer(index, token, 0, 0xffff_ffffL));
+      case INT64 ->
+          to.set(
+              JAVA_LONG_UNALIGNED,
+              index * 8,
+              integer(index, token, Long.MIN_VALUE, Long.MAX_VALUE));
+      case UINT64 -> to.set(JAVA_LONG_UNALIGNED, index * 8, unsignedLong(index, token));
       case FP16, BF16, BYTES -> throw new IllegalStateException(type + " is not read here");
     }
   }
@@ -222,7 +221,7 @@ final class TensorJsonReader {
         bytes = Arrays.copyOf(bytes, room);
         segment = MemorySegment.ofArray(bytes);
       }
-      segment.set(INT, size, length);
+      segment.set(JAVA_INT_UNALIGNED, size, length);
       System.arraycopy(element, 0, bytes, size + Integer.BYTES, length);
       size = end;
     }

@@ -1,6 +1,11 @@
 package io.nereid.server.shared;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
@@ -9,10 +14,8 @@ import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -190,17 +193,6 @@ public final class Classification {
   /** Reads the elements of a tensor as scores: as comparable numbers, and as text. */
   private static final class ScoreReader {
 
-    private static final ValueLayout.OfShort SHORT =
-        ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfInt INT =
-        ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfLong LONG =
-        ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfFloat FLOAT =
-        ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfDouble DOUBLE =
-        ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-
     /** Digits behind the point, as C++ prints floating-point numbers. */
     private static final int DECIMALS = 6;
 
@@ -227,9 +219,9 @@ public final class Classification {
     /** A number that compares as the element does. */
     long key(long index) {
       return switch (type) {
-        case FP32 -> key(data.get(FLOAT, index * Float.BYTES));
-        case FP64 -> key(data.get(DOUBLE, index * Double.BYTES));
-        case UINT64 -> data.get(LONG, index * Long.BYTES) ^ Long.MIN_VALUE;
+        case FP32 -> key(data.get(JAVA_FLOAT_UNALIGNED, index * Float.BYTES));
+        case FP64 -> key(data.get(JAVA_DOUBLE_UNALIGNED, index * Double.BYTES));
+        case UINT64 -> data.get(JAVA_LONG_UNALIGNED, index * Long.BYTES) ^ Long.MIN_VALUE;
         default -> integer(index);
       };
     }
@@ -246,9 +238,9 @@ public final class Classification {
     /** The element as C++ prints it. */
     String text(long index) {
       return switch (type) {
-        case FP32 -> fixed(data.get(FLOAT, index * Float.BYTES));
-        case FP64 -> fixed(data.get(DOUBLE, index * Double.BYTES));
-        case UINT64 -> Long.toUnsignedString(data.get(LONG, index * Long.BYTES));
+        case FP32 -> fixed(data.get(JAVA_FLOAT_UNALIGNED, index * Float.BYTES));
+        case FP64 -> fixed(data.get(JAVA_DOUBLE_UNALIGNED, index * Double.BYTES));
+        case UINT64 -> Long.toUnsignedString(data.get(JAVA_LONG_UNALIGNED, index * Long.BYTES));
         default -> Long.toString(integer(index));
       };
     }
@@ -277,11 +269,11 @@ public final class Classification {
       return switch (type) {
         case INT8 -> data.get(JAVA_BYTE, index);
         case UINT8 -> data.get(JAVA_BYTE, index) & 0xff;
-        case INT16 -> data.get(SHORT, index * Short.BYTES);
-        case UINT16 -> data.get(SHORT, index * Short.BYTES) & 0xffff;
-        case INT32 -> data.get(INT, index * Integer.BYTES);
-        case UINT32 -> data.get(INT, index * Integer.BYTES) & 0xffff_ffffL;
-        case INT64 -> data.get(LONG, index * Long.BYTES);
+        case INT16 -> data.get(JAVA_SHORT_UNALIGNED, index * Short.BYTES);
+        case UINT16 -> data.get(JAVA_SHORT_UNALIGNED, index * Short.BYTES) & 0xffff;
+        case INT32 -> data.get(JAVA_INT_UNALIGNED, index * Integer.BYTES);
+        case UINT32 -> data.get(JAVA_INT_UNALIGNED, index * Integer.BYTES) & 0xffff_ffffL;
+        case INT64 -> data.get(JAVA_LONG_UNALIGNED, index * Long.BYTES);
         default -> throw new IllegalStateException(type + " has no integers");
       };
     }
