@@ -368,7 +368,10 @@ final class HttpSoak extends Soak implements AutoCloseable {
       Set<String> more = sockets();
       more.removeAll(socketsBefore);
       if (more.isEmpty() || System.nanoTime() - deadlineNs > 0) {
-        return more.stream().map(this::socketTold).toList();
+        return more.stream()
+            .map(this::socketTold)
+            .filter(line -> !line.contains("/.java_pid")) // of a jcmd that looked at the server
+            .toList();
       }
     }
   }
