@@ -45,9 +45,11 @@ public final class ConfigFuzz {
 
   private void read(byte[] bytes) throws IOException {
     Files.write(config, bytes);
+    // A reason may quote these words from the file.
+    boolean quotes = new String(bytes, StandardCharsets.ISO_8859_1).contains(UNFORESEEN);
     for (CheckedModel model : Repository.check(options, PluginOptions.DEFAULT)) {
       for (CheckedModel.Finding finding : model.findings()) {
-        expect(!finding.text().contains(UNFORESEEN), "a reason, got " + finding);
+        expect(quotes || !finding.text().contains(UNFORESEEN), "a reason, got " + finding);
       }
     }
     Optional<String> first = served();

@@ -287,7 +287,7 @@ final class FaultsRun {
     log.println("FOUND " + what);
   }
 
-  /** Everything is answered again. */
+  /** The server answers these deeds again. */
   private void recover(String round, Collection<String> again) {
     long endMs = System.currentTimeMillis() + RECOVERY_MS;
     for (String deed : again) {
