@@ -108,14 +108,14 @@ struct Server {
     child.Answer(first % kMostRecords, bytes);
     const bool is_plain = first / kMostRecords % 2 == 0;
     if (first / kMostRecords / 2 % 2 == 0) {
-      Serve(is_plain ? plain : decoupled, 1);
+      Ask(is_plain ? plain : decoupled, 1);
     } else {
-      Serve(is_plain ? plain_batches : decoupled_batches, kTogether);
+      Ask(is_plain ? plain_batches : decoupled_batches, kTogether);
     }
     REQUIRE(runtime.live_bytes() == 0);
   }
 
-  static void Serve(TestModel& model, size_t count) {
+  static void Ask(TestModel& model, size_t count) {
     std::vector<TestRequest> requests;
     std::vector<int32_t> codes;
     for (size_t i = 0; i < count; ++i) {

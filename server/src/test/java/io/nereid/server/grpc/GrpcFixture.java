@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** A server on a port of its own, and a client's connection to it. */
-final class GrpcFixture implements AutoCloseable {
+public final class GrpcFixture implements AutoCloseable {
 
   static final Duration PATIENCE = Duration.ofSeconds(20);
 
@@ -59,7 +59,8 @@ final class GrpcFixture implements AutoCloseable {
         connectionCount);
   }
 
-  static ManagedChannel channel(int port) {
+  /** Connects to a server on this machine. */
+  public static ManagedChannel channel(int port) {
     return NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
   }
 

@@ -31,11 +31,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** A server with a client that infers. Closing it checks that it gave all memory back. */
-final class InferFixture implements AutoCloseable {
+public final class InferFixture implements AutoCloseable {
 
   static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  static final MethodDescriptor<ModelInferRequest, ModelInferResponse> INFER =
+  /** The method that infers once. */
+  public static final MethodDescriptor<ModelInferRequest, ModelInferResponse> INFER =
       GrpcFixture.method(
           InferenceService.NAME + "/ModelInfer",
           MethodType.UNARY,
@@ -167,11 +168,11 @@ final class InferFixture implements AutoCloseable {
     return InferParameter.newBuilder().setBoolParam(value).build();
   }
 
-  static InferParameter parameter(long value) {
+  public static InferParameter parameter(long value) {
     return InferParameter.newBuilder().setInt64Param(value).build();
   }
 
-  static InferParameter parameter(String value) {
+  public static InferParameter parameter(String value) {
     return InferParameter.newBuilder().setStringParam(value).build();
   }
 

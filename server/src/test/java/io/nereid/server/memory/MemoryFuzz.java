@@ -2,10 +2,7 @@ package io.nereid.server.memory;
 
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
-import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
-import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
-import io.grpc.protobuf.ProtoUtils;
 import io.grpc.stub.ClientCalls;
 import io.nereid.client.InferenceClient;
 import io.nereid.client.InferenceException;
@@ -13,10 +10,11 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.InferParameter;
 import io.nereid.proto.ModelInferRequest;
-import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
+import io.nereid.server.grpc.GrpcFixture;
 import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.grpc.InferFixture;
 import io.nereid.server.http.RawClient;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
@@ -45,14 +43,6 @@ public final class MemoryFuzz {
 
   private static final Set<Integer> REFUSED = Set.of(400, 404, 409);
 
-  private static final MethodDescriptor<ModelInferRequest, ModelInferResponse> MODEL_INFER =
-      MethodDescriptor.<ModelInferRequest, ModelInferResponse>newBuilder()
-          .setType(MethodDescriptor.MethodType.UNARY)
-          .setFullMethodName("inference.GRPCInferenceService/ModelInfer")
-          .setRequestMarshaller(ProtoUtils.marshaller(ModelInferRequest.getDefaultInstance()))
-          .setResponseMarshaller(ProtoUtils.marshaller(ModelInferResponse.getDefaultInstance()))
-          .build();
-
   private static MemoryFuzz instance;
 
   /** A place in the segment or in a region. */
@@ -72,11 +62,11 @@ public final class MemoryFuzz {
     Map<String, InferParameter> protobuf(String region) {
       return Map.of(
           "shared_memory_region",
-          InferParameter.newBuilder().setStringParam(region).build(),
+          InferFixture.parameter(region),
           "shared_memory_offset",
-          InferParameter.newBuilder().setInt64Param(offset).build(),
+          InferFixture.parameter(offset),
           "shared_memory_byte_size",
-          InferParameter.newBuilder().setInt64Param(byteSize).build());
+          InferFixture.parameter(byteSize));
     }
   }
 
@@ -105,10 +95,7 @@ public final class MemoryFuzz {
             InferenceClient.connect("http://localhost:" + server.httpPort()),
             InferenceClient.connect("grpc://localhost:" + server.grpcPort().orElseThrow()));
     http = new RawClient(server.httpPort());
-    grpc =
-        NettyChannelBuilder.forAddress("localhost", server.grpcPort().orElseThrow())
-            .usePlaintext()
-            .build();
+    grpc = GrpcFixture.channel(server.grpcPort().orElseThrow());
   }
 
   /** Jazzer calls it. */
@@ -231,7 +218,7 @@ public final class MemoryFuzz {
         .putAllParameters(input.protobuf(from));
     request.addOutputsBuilder().setName("OUT").putAllParameters(output.protobuf(to));
     try {
-      ClientCalls.blockingUnaryCall(grpc, MODEL_INFER, CallOptions.DEFAULT, request.build());
+      ClientCalls.blockingUnaryCall(grpc, InferFixture.INFER, CallOptions.DEFAULT, request.build());
       return true;
     } catch (StatusRuntimeException e) {
       if (!REFUSALS.contains(StatusCode.valueOf(e.getStatus().getCode().name()))) {

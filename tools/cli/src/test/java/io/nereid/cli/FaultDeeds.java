@@ -139,7 +139,7 @@ final class FaultDeeds implements AutoCloseable {
         CompletableFuture.runAsync(
             () -> {
               try (InferenceClient client =
-                  connect(deed.substring(0, 4), TOKEN, path("authority.pem"))) {
+                  connect(deed.substring(0, 4), TOKEN, directory.resolve("authority.pem"))) {
                 deeds.get(deed).with(client);
               } catch (IOException e) {
                 throw new UncheckedIOException(e);
@@ -160,13 +160,13 @@ final class FaultDeeds implements AutoCloseable {
     }
   }
 
-  private InferenceClient connect(String protocol, String token, String trusted) {
+  private InferenceClient connect(String protocol, String token, Path trusted) {
     return InferenceClient.connect(
         addresses.get(protocol),
         ClientOptions.builder()
             .retry(RetryPolicy.NONE)
             .header("authorization", "Bearer " + token)
-            .tls(TlsOptions.DEFAULT.trusting(Path.of(trusted)))
+            .tls(TlsOptions.DEFAULT.trusting(trusted))
             .build());
   }
 
@@ -195,7 +195,7 @@ final class FaultDeeds implements AutoCloseable {
     writeFiles(token);
     long startNs = System.nanoTime();
     while (true) {
-      try (InferenceClient client = connect(protocol, token, path("newest.pem"))) {
+      try (InferenceClient client = connect(protocol, token, directory.resolve("newest.pem"))) {
         client.serverMetadata();
         return;
       } catch (InferenceException e) {
