@@ -241,6 +241,7 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
     reader.breathe();
     if (reader.available() > 0) {
       begin();
+      reader.checkNextMethod();
     }
   }
 

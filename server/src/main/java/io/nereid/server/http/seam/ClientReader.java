@@ -29,6 +29,9 @@ public final class ClientReader implements RepeatRounds.Member {
   private static final int FIRST_BYTES = 1 << 10;
   private static final int MOST_BYTES = 16 << 10;
 
+  /** No known method is as long. */
+  private static final int METHOD_BYTES = 32;
+
   /** The time that one connection keeps a processor while others wait: 64 of them take 6 ms. */
   private static final long TURN_NS = 200_000;
 
@@ -107,6 +110,9 @@ public final class ClientReader implements RepeatRounds.Member {
     }
     int count = read(ByteBuffer.wrap(buffer));
     connection.received();
+    while (first && count < buffer.length && !FirstBytes.hasLine(buffer, count)) {
+      count += read(ByteBuffer.wrap(buffer, count, buffer.length - count));
+    }
     byte[] bytes = Arrays.copyOf(buffer, count);
     if (first) {
       head.came(bytes);
@@ -244,6 +250,20 @@ public final class ClientReader implements RepeatRounds.Member {
   /** True if other connections wait for the thread that serves this one. */
   boolean isInRound() {
     return round != null;
+  }
+
+  /**
+   * Checks the method of a request that began to come with the previous one; waits for its line.
+   */
+  void checkNextMethod() {
+    try {
+      int lineBytes = reader.findNewLine(connection.limits().headBytes());
+      byte[] method = new byte[Math.min(lineBytes, METHOD_BYTES)];
+      reader.getBuffer(method.length).read(method);
+      FirstBytes.checkMethod(method, 0);
+    } catch (DataReader.IncorrectNewLineException e) {
+      // Helidon comes to it again, and answers.
+    }
   }
 
   /** Ends the request, whose bytes are not held any more. */

@@ -154,6 +154,7 @@ final class FuzzSeeds {
       seeds.add(utf8("GET " + get + " HTTP/1.1\r\nHost: a\r\n\r\n"));
     }
     seeds.add(utf8("HEAD /v2 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+    seeds.add(utf8("HEAd /v2 HTTP/1.0\r\nC: keep-alive\r\n\r\n"));
     seeds.add(binary("FP32", 1, 16, "Accept-Encoding: gzip\r\n"));
     seeds.add(binary("queued", 2, 16, "X-Request-Id: q\r\ntraceparent: 00-1-1-01\r\n"));
     seeds.add(binary("FP16", 2, 8, "Expect: 100-continue\r\n"));
