@@ -60,13 +60,9 @@ final class PluginSearch {
 
   /** Finds the backend of a model; empty: there is none. */
   Optional<Backend> find(PluginRuntime.Model model) {
+    checkFileName(model, "runtime", model.runtime());
+    checkFileName(model, "backend", model.backend());
     String runtime = model.runtime();
-    if (runtime.contains("/")) {
-      throw new NereidException(
-          StatusCode.INVALID_ARGUMENT,
-          "expected runtime of model '%s' to be the name of a file, got '%s'"
-              .formatted(model.name(), runtime));
-    }
     String library = runtime.isEmpty() ? files(model).getFirst() : runtime;
     if (!library.equals(PYTHON_MODEL)) {
       for (Path place : places(model)) {
@@ -80,6 +76,16 @@ final class PluginSearch {
       return Optional.empty();
     }
     return pythonBased(model);
+  }
+
+  /** Refuses names that would lead out of the directories of backends. */
+  private static void checkFileName(PluginRuntime.Model model, String setting, String name) {
+    if (!name.isEmpty() && !isFileName(name)) {
+      throw new NereidException(
+          StatusCode.INVALID_ARGUMENT,
+          "expected %s of model '%s' to be the name of a file, got '%s'"
+              .formatted(setting, model.name(), name));
+    }
   }
 
   /** Finds a backend written in Python, which the Python backend runs. */
@@ -170,14 +176,19 @@ final class PluginSearch {
 
   private static Path library(Path directory, String prefix, String name, String what) {
     String file = prefix + name + ".so";
-    boolean plain = !name.isBlank() && !name.contains("/") && !name.equals("..");
-    Path library = directory.resolve(plain ? name : "_").resolve(file);
-    if (!plain || !Files.isRegularFile(library)) {
+    boolean isFileName = isFileName(name);
+    Path library = directory.resolve(isFileName ? name : "_").resolve(file);
+    if (!isFileName || !Files.isRegularFile(library)) {
       throw new NereidException(
           StatusCode.NOT_FOUND,
           "unable to find '%s' for %s '%s', searched: %s; there are %s"
-              .formatted(file, what, name, directory.resolve(name), names(directory)));
+              .formatted(file, what, name, directory + "/" + name, names(directory)));
     }
     return library;
+  }
+
+  /** True if a file in a directory can have the name. */
+  private static boolean isFileName(String name) {
+    return !name.isBlank() && !name.contains("/") && !name.contains("\0") && !name.equals("..");
   }
 }

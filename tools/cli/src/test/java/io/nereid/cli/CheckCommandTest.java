@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.jr.ob.JSON;
 
 /** The output of {@code nereid check} about repositories, of which it loads nothing. */
@@ -133,6 +135,24 @@ class CheckCommandTest {
     Files.delete(library);
     out = check(3).out();
     assertTrue(out.contains("which needs the Python backend: there is no " + library), out);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "backend: \"../elsewhere\"",
+        "backend: \"..\"",
+        "backend: \"a\\000b\"",
+        "backend: \"mine\" runtime: \"../libtriton_mine.so\"",
+        "backend: \"mine\" runtime: \"a\\000b\""
+      })
+  void aPluginIsNotLookedForElsewhere(String config) throws IOException {
+    model("script", config);
+    Files.createDirectories(directory.resolve("backends/mine"));
+    Path elsewhere = Files.createDirectories(directory.resolve("elsewhere"));
+    Files.writeString(elsewhere.resolve("model.py"), "");
+    String out = check(3).out();
+    assertTrue(out.contains(" of model 'script' to be the name of a file, got '"), out);
   }
 
   /** Other backends have no use for the second of these, and do not have the first made. */
