@@ -128,15 +128,42 @@ class FramingTest {
     }
   }
 
-  @Test
-  void anOldRequestMayComeInPieces() throws Exception {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "GE|T /v2 HTTP|/1.0\r|\n\r\n",
+        "GET /v2 HTTP/1.0\r\n|Host: a\r\n\r\n",
+        "GET /v2?|~ HTTP/1.0\r\n\r\n"
+      })
+  void anOldRequestMayComeInPieces(String request) throws Exception {
     try (RawClient client = server.connect()) {
-      for (String piece : List.of("GE", "T /v2 HTTP", "/1.0\r", "\n\r\n")) {
+      for (String piece : request.replace("~", "a".repeat(3000)).split("\\|")) {
         client.send(piece);
         Thread.sleep(50);
       }
       client.receive().expect(200);
       assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void emptyLinesDoNotHideAMethod() throws Exception {
+    try (RawClient client = server.connect()) {
+      String lines = "\r\n".repeat(5000);
+      client.send(lines + "HEAd /v2 HTTP/1.1\r\nHost: a\r\n\r\n").receive().expect(501);
+    }
+  }
+
+  @Test
+  void anEmptyLineBehindABodyMayComeWithIt() throws Exception {
+    byte[] infer =
+        RawClient.request("/v2/models/FP32/infer", "", INFER.getBytes(StandardCharsets.UTF_8));
+    byte[] withLine = RawClient.concat(infer, new byte[] {'\r', '\n'});
+    try (RawClient client = server.connect()) {
+      client.send(RawClient.concat(withLine, withLine));
+      client.receive().expect(200);
+      client.receive().expect(200);
+      client.get("/v2").expect(200);
     }
   }
 

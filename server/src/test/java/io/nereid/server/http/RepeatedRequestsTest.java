@@ -135,14 +135,62 @@ class RepeatedRequestsTest {
               case 1 -> at ^ 1;
               default -> at;
             };
-        assertEquals(replies.get(at), reply(client, requests.get(at)));
-        if (replies.get(at).contains("connection=close")) {
+        boolean closes = replies.get(at).contains("connection=close");
+        if (closes || random.nextInt(3) > 0) {
+          assertEquals(replies.get(at), reply(client, requests.get(at)));
+        } else {
+          int other = random.nextInt(requests.size());
+          closes = replies.get(other).contains("connection=close");
+          byte[] both = RawClient.concat(requests.get(at), requests.get(other));
+          assertEquals(replies.get(at), reply(client, both));
+          assertEquals(replies.get(other), reply(client, new byte[0]));
+        }
+        if (closes) {
           client.close();
           client = server.connect();
         }
       }
       client.close();
       server.awaitNoLiveBuffers();
+    }
+  }
+
+  @Test
+  void aRequestIsNotTakenForTheOneThatCameBehindIt() throws Exception {
+    byte[] one = request("a", "", ONE_TWO, "");
+    byte[] other = request("b", "", ONE_TWO, "");
+    try (TestServer server = new TestServer().load(telling("a")).load(telling("b"));
+        RawClient client = server.connect()) {
+      String reply = reply(client, one);
+      for (int i = 0; i < 3; i++) {
+        assertEquals(reply, reply(client, RawClient.concat(one, other)));
+        assertTrue(client.receive().expect(200).json().contains("\"b\""));
+      }
+      assertEquals(reply, reply(client, one));
+    }
+  }
+
+  /** The server looks whether a client is there while its request waits, and so may read on. */
+  @Test
+  void aRepeatThatComesWhileTheOneBeforeItWaitsIsAnswered() throws Exception {
+    GateBackend gate = new GateBackend();
+    try (TestServer server = new TestServer().gate(gate);
+        RawClient client = server.connect()) {
+      byte[] request = request("gate", "", ONE_TWO, "");
+      client.send(request);
+      gate.awaitBatch();
+      gate.open(1);
+      client.receive().expect(200);
+      for (int i = 0; i < 3; i++) {
+        client.send(request);
+        gate.awaitBatch();
+        client.send(request);
+        Thread.sleep(100); // so that the server most likely looks
+        gate.open(2);
+        client.receive().expect(200);
+        client.receive().expect(200);
+        gate.awaitBatch();
+      }
     }
   }
 

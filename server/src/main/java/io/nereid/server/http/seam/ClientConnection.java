@@ -239,9 +239,9 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
       throw new ClientGoneException();
     }
     reader.breathe();
-    if (reader.available() > 0) {
+    if (reader.hasNext()) {
       begin();
-      reader.checkNextMethod();
+      reader.beginNext();
     }
   }
 

@@ -105,13 +105,13 @@ public final class ClientReader implements RepeatRounds.Member {
     checkHeld(reader.available() + buffer.length);
     connection.awaiting();
     boolean first = connection.isBetween();
-    if (first && head.isExpected() && !channel.isEncrypted()) {
+    if (first && early == null && !ended && head.isExpected() && !channel.isEncrypted()) {
       sleep();
     }
     int count = read(ByteBuffer.wrap(buffer));
     connection.received();
-    while (first && count < buffer.length && !FirstBytes.hasLine(buffer, count)) {
-      count += read(ByteBuffer.wrap(buffer, count, buffer.length - count));
+    if (first) {
+      count = readOn(count);
     }
     byte[] bytes = Arrays.copyOf(buffer, count);
     if (first) {
@@ -123,6 +123,23 @@ public final class ClientReader implements RepeatRounds.Member {
     }
     supplied += bytes.length;
     return bytes;
+  }
+
+  /** Removes empty lines in front, and reads until the rest can be understood. */
+  private int readOn(int some) {
+    int count = some;
+    for (; ; ) {
+      int empty = FirstBytes.emptyLines(buffer, count);
+      count -= empty;
+      System.arraycopy(buffer, empty, buffer, 0, count);
+      if (count >= connection.limits().headBytes() || FirstBytes.suffice(buffer, count)) {
+        return count;
+      }
+      if (count == buffer.length) {
+        buffer = Arrays.copyOf(buffer, 2 * count);
+      }
+      count += read(ByteBuffer.wrap(buffer, count, buffer.length - count));
+    }
   }
 
   private byte[] firstBytes(byte[] came) {
@@ -252,15 +269,24 @@ public final class ClientReader implements RepeatRounds.Member {
     return round != null;
   }
 
+  /** True if the next request began to come with the previous one. */
+  boolean hasNext() {
+    while (reader.available() > 1 && reader.startsWithNewLine()) {
+      reader.skip(2); // an empty line behind the body
+    }
+    return reader.available() > 0;
+  }
+
   /**
    * Checks the method of a request that began to come with the previous one; waits for its line.
    */
-  void checkNextMethod() {
+  void beginNext() {
+    head.forget();
     try {
       int lineBytes = reader.findNewLine(connection.limits().headBytes());
       byte[] method = new byte[Math.min(lineBytes, METHOD_BYTES)];
       reader.getBuffer(method.length).read(method);
-      FirstBytes.checkMethod(method, 0);
+      FirstBytes.checkMethod(method);
     } catch (DataReader.IncorrectNewLineException e) {
       // Helidon comes to it again, and answers.
     }

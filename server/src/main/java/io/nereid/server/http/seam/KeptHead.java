@@ -17,7 +17,7 @@ final class KeptHead {
   /** The same number for a connection whose heads often change, or whose requests take long. */
   private static final int MANY = 4096;
 
-  private byte[] candidate; // the present request's; null: it did not come in one piece
+  private byte[] candidate; // the present request's; null: not known, or not in one piece
   private byte[] kept; // null: the last request is not to be repeated
   private int bodyBytes; // behind it
   private int same; // requests in a row with this head
@@ -25,7 +25,7 @@ final class KeptHead {
 
   /** Takes the first bytes of a request, which Helidon gets. */
   void came(byte[] bytes) {
-    int end = end(bytes);
+    int end = end(bytes, bytes.length);
     if (kept != null && end == kept.length && Arrays.equals(bytes, 0, end, kept, 0, end)) {
       candidate = kept;
       same++;
@@ -37,8 +37,8 @@ final class KeptHead {
   }
 
   /** The index at which the body begins; -1: these bytes do not have all of the head. */
-  private static int end(byte[] bytes) {
-    for (int i = 3; i < bytes.length; i++) {
+  static int end(byte[] bytes, int count) {
+    for (int i = 3; i < count; i++) {
       if (bytes[i] == '\n'
           && bytes[i - 2] == '\n'
           && bytes[i - 1] == '\r'
@@ -47,6 +47,13 @@ final class KeptHead {
       }
     }
     return -1;
+  }
+
+  /** Notes that Helidon had the first bytes of a request already, whose head is not known here. */
+  void forget() {
+    candidate = null;
+    kept = null;
+    same = 0;
   }
 
   /** Keeps the present head for repeats with a body of as many bytes. */
