@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.nereid.server.LoggedLines;
 import io.nereid.types.DataType;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,6 +35,26 @@ class DisconnectChurnTest {
         "Inference-Header-Content-Length: " + json.length() + "\r\n",
         RawClient.concat(
             json.getBytes(StandardCharsets.US_ASCII), new byte[elements * Float.BYTES]));
+  }
+
+  @Test
+  void aClientMayUseOnePortForTwoAddressesOfTheServer() throws Exception {
+    HttpOptions options = HttpOptions.DEFAULT.withAddress(InetAddress.ofLiteral("0.0.0.0"));
+    try (TestServer everywhere = new TestServer(options)) {
+      for (int i = 0; i < 30; i++) {
+        try (Socket first = new Socket();
+            Socket second = new Socket()) {
+          first.setReuseAddress(true);
+          second.setReuseAddress(true);
+          first.bind(new InetSocketAddress("127.0.0.1", 0));
+          second.bind(first.getLocalSocketAddress());
+          first.connect(new InetSocketAddress("127.0.0.1", everywhere.port()));
+          second.connect(new InetSocketAddress("127.0.0.2", everywhere.port()));
+          new RawClient(first).get("/v2").expect(200);
+          new RawClient(second).get("/v2").expect(200);
+        }
+      }
+    }
   }
 
   @Test

@@ -14,12 +14,15 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Collects each channel that Helidon accepted, on the listener's thread, before Helidon wraps it;
- * the connection's own thread takes the channel by the client's address.
+ * the connection's own thread takes the channel by its two addresses.
  */
 final class AcceptedChannels implements SocketOptions {
 
   private final SocketOptions options = SocketOptions.create();
-  private final Map<SocketAddress, SocketChannel> channels = new ConcurrentHashMap<>();
+  private final Map<Ends, SocketChannel> channels = new ConcurrentHashMap<>();
+
+  /** The addresses of both ends; clients may use one port for several of the server's addresses. */
+  private record Ends(SocketAddress server, SocketAddress client) {}
 
   @Override
   public void configureSocket(SocketChannel channel) {
@@ -28,18 +31,15 @@ final class AcceptedChannels implements SocketOptions {
       channel.setOption(StandardSocketOptions.SO_KEEPALIVE, true);
       // connections that failed to start leave closed ones
       channels.values().removeIf(known -> !known.isOpen());
-      channels.put(channel.getRemoteAddress(), channel);
+      channels.put(new Ends(channel.getLocalAddress(), channel.getRemoteAddress()), channel);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /**
-   * Removes and returns the channel of a client; empty if it was closed meanwhile, when the address
-   * is null.
-   */
-  Optional<SocketChannel> take(SocketAddress client) {
-    return Optional.ofNullable(client).map(channels::remove);
+  /** Removes and returns the channel between two addresses; empty if it was closed meanwhile. */
+  Optional<SocketChannel> take(SocketAddress server, SocketAddress client) {
+    return Optional.ofNullable(channels.remove(new Ends(server, client)));
   }
 
   @Override

@@ -285,7 +285,9 @@ public final class HttpListener {
     @Override
     public ServerConnection connection(ConnectionContext original) {
       SocketChannel socket =
-          accepted.take(original.remotePeer().address()).orElseThrow(ClientGoneException::new);
+          accepted
+              .take(original.localPeer().address(), original.remotePeer().address())
+              .orElseThrow(ClientGoneException::new);
       ClientChannel channel =
           tls == null
               ? new PlainChannel(socket)
