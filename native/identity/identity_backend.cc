@@ -2,8 +2,10 @@
 
 #include <charconv>
 #include <chrono>
+#include <cstring>
 #include <memory>
 #include <thread>
+#include <vector>
 
 #include "base/status.h"
 
@@ -12,6 +14,7 @@ namespace {
 
 struct IdentityModel {
   std::chrono::milliseconds execute_delay{0};
+  std::vector<bool> is_ragged;  // for each input
 };
 
 Status ReadDelay(const nrd_model_options& options, IdentityModel* model) {
@@ -50,6 +53,14 @@ int32_t OpenModel(void* /*context*/, const nrd_model_options* options, void** mo
   return Report(status, error_out);
 }
 
+int32_t Configure(void* model, const nrd_model_options* options, nrd_error* /*error*/) {
+  auto& is_ragged = static_cast<IdentityModel*>(model)->is_ragged;
+  for (uint32_t i = 0; i < options->input_count; ++i) {
+    is_ragged.push_back((options->inputs[i].flags & NRD_SPEC_RAGGED) != 0);
+  }
+  return NRD_OK;
+}
+
 void CloseModel(void* model) { delete static_cast<IdentityModel*>(model); }
 
 int32_t OpenInstance(void* model, uint32_t /*index*/, void** instance_out, nrd_error* /*error*/) {
@@ -58,6 +69,23 @@ int32_t OpenInstance(void* model, uint32_t /*index*/, void** instance_out, nrd_e
 }
 
 void CloseInstance(void* /*instance*/) {}
+
+// Copies a ragged input, whose requests differ in shape, to an output of each request.
+int32_t CopyEach(nrd_batch* batch, uint32_t index, nrd_error* error_out) {
+  for (uint32_t i = 0; i < batch->request_count; ++i) {
+    const nrd_tensor& input = batch->requests[i]->inputs[index];
+    void* data = nullptr;
+    const int32_t code = nrd_batch_request_output(batch, i, index, input.datatype, input.rank,
+                                                  input.shape, input.byte_size, &data, error_out);
+    if (code != NRD_OK) {
+      return code;
+    }
+    if (input.byte_size > 0) {
+      std::memcpy(data, input.data, input.byte_size);
+    }
+  }
+  return NRD_OK;
+}
 
 int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
   const auto* const model = static_cast<const IdentityModel*>(instance);
@@ -68,7 +96,9 @@ int32_t Execute(void* instance, nrd_batch* batch, nrd_error* error_out) {
     if (((batch->outputs[i].flags & batch->inputs[i].flags) & NRD_TENSOR_SELECTED) == 0) {
       continue;
     }
-    const int32_t code = nrd_batch_output_forward(batch, i, i, error_out);
+    const int32_t code = batch->request_count > 1 && model->is_ragged[i]
+                             ? CopyEach(batch, i, error_out)
+                             : nrd_batch_output_forward(batch, i, i, error_out);
     if (code != NRD_OK) {
       return code;
     }
@@ -84,7 +114,7 @@ nrd_backend IdentityBackend() {
           .context = nullptr,
           .open_model = OpenModel,
           .describe = nullptr,
-          .configure = nullptr,
+          .configure = Configure,
           .memory_read = nullptr,
           .open_instance = OpenInstance,
           .execute = Execute,

@@ -29,48 +29,49 @@ Status BatchOutputs::BytesOfRows(uint32_t index, uint64_t byte_offset, int64_t c
   return Status();
 }
 
-// Points one request's output at its rows of the batch's. `byte_offset` is where the rows of the
-// request before it end.
-Status BatchOutputs::Slice(Request& request, uint32_t index, bool empty_rows, int64_t rows,
-                           uint64_t* byte_offset) {
+// Points one request's output at its rows of the batch's. `end` is where the rows of the request
+// before it end; rows between them are empty, or of a request that was answered before.
+Status BatchOutputs::Slice(Request& request, uint32_t index, int64_t rows, End* end) {
   const nrd_tensor& whole = whole_[index];
   nrd_tensor& part = request.record.outputs[index];
   if (config_.scatters && config_.outputs[index].scattered_by) [[unlikely]] {
-    return SliceByShape(config_, whole, request, index, byte_offset);
+    return SliceByShape(config_, whole, request, index, &end->byte_offset);
   }
-  uint64_t byte_size = whole.byte_size - *byte_offset;
-  if (empty_rows) {
-    NRD_RETURN_IF_ERROR(BytesOfRows(index, 0, request.record.first_row, rows, byte_offset));
-  }
+  uint64_t byte_size = whole.byte_size;
   if (request.rows != rows) {
-    NRD_RETURN_IF_ERROR(BytesOfRows(index, *byte_offset, request.rows, rows, &byte_size));
+    NRD_RETURN_IF_ERROR(maker_.CheckRows(index, whole, rows));
+    uint64_t between = 0;
+    const int64_t first_row = request.record.first_row;
+    NRD_RETURN_IF_ERROR(BytesOfRows(index, end->byte_offset, first_row - end->row, rows, &between));
+    end->byte_offset += between;
+    end->row = first_row + request.rows;
+    NRD_RETURN_IF_ERROR(BytesOfRows(index, end->byte_offset, request.rows, rows, &byte_size));
   }
   const uint32_t flags = part.flags;
   if (IsSelected(part) && part.data == nullptr && !IsOnDevice(part)) {
     part = whole;
     part.flags = flags;
-    part.data = static_cast<char*>(whole.data) + *byte_offset;
+    part.data = static_cast<char*>(whole.data) + end->byte_offset;
     part.byte_size = byte_size;
     if (config_.batched() && request.rows != rows) {
       part.shape[0] = request.rows;
     }
     BufferPool::Retain(part.slab);
   }
-  *byte_offset += byte_size;
+  end->byte_offset += byte_size;
   return Status();
 }
 
 void BatchOutputs::HandOut(std::span<Request* const> requests, int64_t rows) {
-  const bool empty_rows = HasEmptyRows(config_, rows, requests.size());
   for (uint32_t i = 0; i < config_.visible_outputs; ++i) {
     if (!IsSelected(whole_[i])) {
       continue;
     }
     Status status = maker_.CheckBytes(i, whole_[i]);
-    uint64_t byte_offset = 0;
+    End end;
     for (Request* request : requests) {
       if (status.ok() && whole_[i].data != nullptr) {
-        status = Slice(*request, i, empty_rows, rows, &byte_offset);
+        status = Slice(*request, i, rows, &end);
       }
       if (request->record.status != NRD_OK || request->rescheduled ||
           !IsSelected(request->record.outputs[i])) {

@@ -68,8 +68,13 @@ class BatchOutputs {
   [[nodiscard]] const DecoupledResponses& responses() const { return responses_; }
 
  private:
-  Status Slice(Request& request, uint32_t index, bool empty_rows, int64_t rows,
-               uint64_t* byte_offset);
+  // The end of the rows of a batch's output that were handed out.
+  struct End {
+    int64_t row = 0;
+    uint64_t byte_offset = 0;
+  };
+
+  Status Slice(Request& request, uint32_t index, int64_t rows, End* end);
   Status BytesOfRows(uint32_t index, uint64_t byte_offset, int64_t count, int64_t rows,
                      uint64_t* bytes_out) const;
 

@@ -97,6 +97,15 @@ Status OutputMaker::Place(uint32_t index, int64_t rows, const nrd_tensor& wanted
   return Status();
 }
 
+Status OutputMaker::CheckRows(uint32_t index, const nrd_tensor& whole, int64_t rows) const {
+  if (!config_.batched() || (whole.rank > 0 && whole.shape[0] == rows)) [[likely]] {
+    return Status();
+  }
+  return Status::Internal("backend produced shape " + ShapeToString(whole.rank, whole.shape) +
+                          " for " + Name(index) + " in a batch of several requests, expected " +
+                          std::to_string(rows) + " rows");
+}
+
 Status OutputMaker::CheckBytes(uint32_t index, const nrd_tensor& tensor) const {
   if (tensor.datatype != NRD_TYPE_BYTES || tensor.data == nullptr) {
     return Status();

@@ -37,6 +37,9 @@ class OutputMaker {
   Status Place(uint32_t index, int64_t rows, const nrd_tensor& wanted, nrd_tensor* output,
                void** data_out) const;
 
+  // Checks that a batch's output has its rows, without which it cannot be divided among requests.
+  Status CheckRows(uint32_t index, const nrd_tensor& whole, int64_t rows) const;
+
   // Checks BYTES that a backend wrote, which are as untrusted as a client's.
   Status CheckBytes(uint32_t index, const nrd_tensor& tensor) const;
 

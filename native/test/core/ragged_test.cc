@@ -270,5 +270,60 @@ TEST_CASE("ragged: no memory for a batch input fails its requests and leaks noth
   CHECK(small.Wait() == NRD_OK);
 }
 
+// Executes the two requests in one batch; returns the first code that is no NRD_OK.
+int32_t RunBoth(RaggedRequest& one, RaggedRequest& other) {
+  REQUIRE(one.Submit() == NRD_PENDING);
+  REQUIRE(other.Submit() == NRD_PENDING);
+  const int32_t code = one.Wait();
+  const int32_t other_code = other.Wait();
+  CHECK(one->executed_batch_size == 2);
+  return code == NRD_OK ? other_code : code;
+}
+
+nrd_model* LoadPairs(TestRuntime& runtime, FunctionBackend& backend, const nrd_backend* table) {
+  RaggedOptions options(backend, {.max_batch_size = 2, .scattered = false});
+  if (table != nullptr) {
+    options.table = *table;
+  }
+  options.options.max_queue_delay_ns = 10'000'000'000;
+  nrd_model* model = nullptr;
+  nrd_error error{};
+  REQUIRE(nrd_model_load(runtime.get(), options.Finish(), nullptr, &model, &error) == NRD_OK);
+  return model;
+}
+
+TEST_CASE("ragged: the identity backend answers each request with its own") {
+  TestRuntime runtime;
+  nrd_backend identity{};
+  REQUIRE(nrd_backend_find("identity", 8, &identity, nullptr) == NRD_OK);
+  FunctionBackend unused;
+  TestModel model(LoadPairs(runtime, unused, &identity));
+  const std::vector<std::pair<size_t, size_t>> sizes = {{3, 5}, {0, 2}, {1, 1}};
+  for (const auto& [left, right] : sizes) {
+    RaggedRequest one(model, Dims{1, static_cast<int64_t>(left)}, Ints(left, 111));
+    RaggedRequest other(model, Dims{1, static_cast<int64_t>(right)}, Ints(right, 222));
+    REQUIRE(RunBoth(one, other) == NRD_OK);
+    for (RaggedRequest* request : {&one, &other}) {
+      CHECK(request->output(0).shape() == request->shape);
+      CHECK(request->output(0).data == request->data);
+    }
+  }
+}
+
+TEST_CASE("ragged: an output without the rows of its batch is not divided among requests") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = CopyInputs, .flags = NRD_BACKEND_FREE_OUTPUTS};
+  TestModel model(LoadPairs(runtime, backend, nullptr));
+  RaggedRequest one(model, Dims{1, 3}, Ints(3, 111));
+  RaggedRequest other(model, Dims{1, 5}, Ints(5, 222));
+  CHECK(RunBoth(one, other) == NRD_INTERNAL);
+  for (RaggedRequest* request : {&one, &other}) {
+    CHECK(request->message() ==
+          "backend produced shape [8] for output 'OUT' of model 'ragged' in a batch of several "
+          "requests, expected 2 rows");
+    CHECK(request->output(0).data.empty());
+  }
+}
+
 }  // namespace
 }  // namespace nereid::test
