@@ -282,10 +282,10 @@ void ChildProcess::Kill(std::string_view reason) {
   if (reaped_) {
     return;
   }
+  kill(-pid_, SIGKILL);
   if (kill_reason_.empty()) {
     kill_reason_ = reason;
   }
-  kill(-pid_, SIGKILL);
 }
 
 Status ChildProcess::Call(MessageKind kind, std::string_view body, int descriptor,

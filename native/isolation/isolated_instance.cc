@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <string>
 #include <utility>
 
@@ -73,15 +74,20 @@ int64_t IsolatedInstance::Deadline() const {
 
 Status IsolatedInstance::ExecuteIn(Link* link, nrd_batch* batch) {
   const int64_t deadline_ns = Deadline();
-  NRD_RETURN_IF_ERROR(SendBatch(link, *batch, deadline_ns));
-  return AwaitAnswer(link, batch, deadline_ns);
+  check_.Begin(*batch, link->channel->area_bytes(), sizeof(link->channel->control()->message));
+  NRD_RETURN_IF_ERROR(records_.Write(*batch, model_.isolation().with_requests, *link->channel));
+  try {
+    NRD_RETURN_IF_ERROR(SendBatch(link, *batch, deadline_ns));
+    return AwaitAnswer(link, batch, deadline_ns);
+  } catch (const std::exception&) {  // the rest of the answer must not meet the next batch
+    return Kill(*link, "there was no memory for its answer");
+  }
 }
 
-// Sends a batch. A ring holds almost any batch's records; a larger one waits for the child.
+// Sends the records of a batch. A ring holds almost any batch's records; a larger one waits for the
+// child.
 Status IsolatedInstance::SendBatch(Link* link, const nrd_batch& batch, int64_t deadline_ns) {
-  const bool with_requests = model_.isolation().with_requests;
-  NRD_RETURN_IF_ERROR(records_.Write(batch, with_requests, *link->channel));
-  if (with_requests) {
+  if (model_.isolation().with_requests) {
     link->channel->control()->ForgetCancelled(batch.request_count);
   }
   for (const Record& record : records_.all()) {
@@ -98,7 +104,6 @@ Status IsolatedInstance::SendBatch(Link* link, const nrd_batch& batch, int64_t d
 
 // Waits for the answer; each response of a decoupled model restarts the timeout.
 Status IsolatedInstance::AwaitAnswer(Link* link, nrd_batch* batch, int64_t deadline_ns) {
-  check_.Begin(*batch, link->channel->area_bytes(), sizeof(link->channel->control()->message));
   Status failed;
   for (;;) {
     Record record;

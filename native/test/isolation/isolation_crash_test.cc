@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "test/core/failing_heap.h"
 #include "test/isolation/isolation_fixture.h"
 
 namespace nereid::test {
@@ -101,6 +102,28 @@ void LetDieInAnyWay(const std::string& backend) {
 
 TEST_CASE("a model that dies in any way takes nobody along, and comes back") {
   LetDieInAnyWay("identity");
+}
+
+TEST_CASE("an answer that is lost for lack of memory does not reach the next request") {
+  bool happened = true;
+  for (int64_t number = 1; happened; ++number) {
+    CAPTURE(number);
+    TestRuntime runtime;
+    TestModel model(Isolated(runtime));
+    TestRequest lost(model, 1, -111);
+    {
+      const FailingAllocation failing(number);
+      if (lost.Submit() == NRD_PENDING) {
+        nrd_request_wait(lost.get(), In(10'000));
+      }
+      happened = failing.happened();
+    }
+    for (const int32_t value : {-222, -333}) {
+      TestRequest next(model, 1, value);
+      REQUIRE(next.SubmitAndWait() == NRD_OK);
+      CHECK(next.output() == std::vector<int32_t>(4, value));
+    }
+  }
 }
 
 TEST_CASE("a model that answers each request by itself dies alone, too") {
