@@ -122,9 +122,10 @@ void BatchExecution::Finish(int32_t code, std::string_view message) {
   }
 }
 
-// Not for sequences: one goes on at its request's answer, which needs the states of the batch.
+// Not for sequences: one goes on at its request's answer, which needs the states of the batch. A
+// warm-up, which has no responder, is not answered.
 int32_t BatchExecution::FinishRequest(uint32_t request_index) {
-  if (detached_ == nullptr || sequences_ || config_.preserve_ordering) {
+  if (detached_ == nullptr || responder_ == nullptr || sequences_ || config_.preserve_ordering) {
     return NRD_FAILED_PRECONDITION;
   }
   return detached_->FinishRequest(request_index);
@@ -315,7 +316,7 @@ Status BatchExecution::Reschedule(uint32_t request_index) {
                                                "executed once");
   }
   NRD_RETURN_IF_ERROR(CheckRequestIndex(request_index));
-  requests_[request_index]->rescheduled = requests_[request_index]->sequence != nullptr;
+  requests_[request_index]->rescheduled = true;
   return Status();
 }
 

@@ -176,6 +176,7 @@ void Instance::WarmUp(Request& request) {
     running.End();
     detachable_->GiveBack(running);
   }
+  request.rescheduled = false;  // one execution warms up
   DropTensors(request.record.outputs, request.record.output_count);
   ClearResponseValues(request);
 }

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "test/core/core_fixture.h"
+#include "test/core/sequence_fixture.h"
 
 namespace nereid::test {
 namespace {
@@ -63,6 +64,27 @@ TEST_CASE("each instance executes the request once, on its own thread, one after
   CHECK(request.Submit() == NRD_OK);  // the record is free for its next use
   CHECK(request->ran_inline == 1);
   CHECK(request.output() == std::vector<int32_t>(12, 7));
+}
+
+TEST_CASE("an execution that asks for another round warms up") {
+  TestRuntime runtime;
+  FunctionBackend backend{.run = [](nrd_batch* batch, nrd_error* error) {
+    return nrd_batch_request_reschedule(batch, 0, error);
+  }};
+  nrd_model* loaded = nullptr;
+  nrd_error error{};
+  REQUIRE(LoadSequenceModel(runtime.get(), backend.Table(),
+                            {.strategy = NRD_SEQUENCES_OLDEST,
+                             .sequence_flags = NRD_SEQUENCES_ITERATIVE,
+                             .with_state = true},
+                            &loaded, &error) == NRD_OK);
+  TestModel model(loaded);
+  TestRequest request(model, 1, 5, 1);
+  for (int i = 1; i <= 2; ++i) {
+    const int32_t code = WarmUp(request);
+    CHECK_MESSAGE(code == NRD_OK, request.message());
+    CHECK(backend.executions == i);
+  }
 }
 
 TEST_CASE("a slow warm-up does not end inline execution") {
