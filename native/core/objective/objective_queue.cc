@@ -83,7 +83,8 @@ ObjectiveQueue::ObjectiveQueue(const ModelConfig& config)
                                  ? config.instance_count
                                  : std::min(config.instance_count, config.objective->share_width)},
                1 - static_cast<double>(config.objective->quantile_ppm) / 1e6,
-               config.objective->instance_kinds) {
+               config.objective->instance_kinds),
+      succeeded_early_(config.instance_count) {
   for (const nrd_cost_point& cost : objective_.costs) {
     control_.Begin(cost);
   }
@@ -240,9 +241,11 @@ void ObjectiveQueue::Began(uint32_t instance, const std::vector<Request*>& batch
 
 void ObjectiveQueue::Executed(uint32_t instance, const std::vector<Request*>& batch,
                               int64_t now_ns) {
-  const bool measures = std::any_of(batch.begin(), batch.end(), [](const Request* request) {
-    return request->record.status == NRD_OK;
-  });
+  const bool measures = succeeded_early_[instance] ||
+                        std::any_of(batch.begin(), batch.end(), [](const Request* request) {
+                          return request->record.status == NRD_OK;
+                        });
+  succeeded_early_[instance] = false;
   control_.Ended(instance, measures, now_ns);
   Count(batch, now_ns);
 }

@@ -42,9 +42,10 @@ class ObjectiveQueue final : public SharedQueue {
   void Began(uint32_t instance, const std::vector<Request*>& batch, int64_t now_ns);
   void Executed(uint32_t instance, const std::vector<Request*>& batch, int64_t now_ns);
   // Notes that a request is answered before the others of its batch.
-  void ExecutedEarly(const Request& request, int64_t now_ns) {
+  void ExecutedEarly(uint32_t instance, const Request& request, int64_t now_ns) {
     const std::array<const Request*, 1> one{&request};
     Count(one, now_ns);
+    succeeded_early_[instance] = succeeded_early_[instance] || request.record.status == NRD_OK;
   }
 
   // Notes that a request's answer has left, `took_ns` after the request came.
@@ -75,6 +76,7 @@ class ObjectiveQueue final : public SharedQueue {
   bool newest_is_first_ = false;
   int64_t latest_ns_ = kNever;
   nrd_objective_stats counts_{};
+  std::vector<bool> succeeded_early_;  // for each instance, since a batch of it ended
 };
 
 // Tells a request why it was refused while it waited: its due time and the prediction.

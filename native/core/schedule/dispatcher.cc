@@ -394,11 +394,11 @@ void Dispatcher::Executed(Instance& instance, std::vector<Request*>* batch) {
   }
 }
 
-void Dispatcher::ExecutedEarly(const Request& request) {
+void Dispatcher::ExecutedEarly(const Instance& instance, const Request& request) {
   executing_.fetch_sub(1, std::memory_order_relaxed);
   if (objective_ != nullptr) [[unlikely]] {
     const MutexLock lock(mutex_);
-    objective_->ExecutedEarly(request, now_());
+    objective_->ExecutedEarly(instance.index(), request, now_());
   }
 }
 

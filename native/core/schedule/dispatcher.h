@@ -119,7 +119,7 @@ class Dispatcher {
   // the rest is answered next.
   void Executed(Instance& instance, std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
   // Called for one request of an unfinished batch, without sequences.
-  void ExecutedEarly(const Request& request) NRD_EXCLUDES(mutex_);
+  void ExecutedEarly(const Instance& instance, const Request& request) NRD_EXCLUDES(mutex_);
 
   // These take requests out of the queue; the caller answers them, then calls Answered. Withdraw
   // marks the request as cancelled and returns the state that it was in; only one that was kQueued

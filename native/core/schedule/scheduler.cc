@@ -168,7 +168,7 @@ void Scheduler::EndDetached(DetachedBatch& batch) {
 
 void Scheduler::AnswerEarly(DetachedBatch& batch, Request& request) {
   batch.instance().EndEarly(batch, request);
-  dispatcher_.ExecutedEarly(request);
+  dispatcher_.ExecutedEarly(batch.instance(), request);
   RequestList answered;
   answered.Append(&request);
   dispatcher_.Answered(context_.completion.Deliver(answered));

@@ -373,6 +373,76 @@ TEST_CASE("a request can be answered before the others of its batch") {
   CHECK(stats.fail.count == 1);
 }
 
+TEST_CASE("an output of the batch reaches those that are left, after one was answered before") {
+  Keeper keeper;
+  TestRuntime runtime;
+  TestModel model(runtime, keeper.backend,
+                  {.flags = NRD_MODEL_DYNAMIC_BATCHING,
+                   .max_queue_delay_ns = 10'000'000'000,
+                   .preferred_sizes = {4}});
+  TestRequest first(model, 1, 1);
+  TestRequest second(model, 2, 2);
+  TestRequest third(model, 1, 3);
+  for (TestRequest* request : {&first, &second, &third}) {
+    REQUIRE(request->Submit() == NRD_PENDING);
+  }
+  nrd_batch* const batch = keeper.Take();
+  REQUIRE(batch->request_count == 3);
+  uint32_t early = 0;
+  SUBCASE("the first") { early = 0; }
+  SUBCASE("the second") { early = 1; }
+  Copy(batch, early);
+  REQUIRE(nrd_batch_request_finish(batch, early) == NRD_OK);
+  Answer(batch);
+  CHECK(first.Wait() == NRD_OK);
+  CHECK(first.output() == std::vector<int32_t>(4, 1));
+  CHECK(second.Wait() == NRD_OK);
+  CHECK(second.output() == std::vector<int32_t>(8, 2));
+  CHECK(third.Wait() == NRD_OK);
+  CHECK(third.output() == std::vector<int32_t>(4, 3));
+}
+
+TEST_CASE("a warm-up is not answered before its batch") {
+  FunctionBackend backend{.flags = NRD_BACKEND_DETACHES | NRD_BACKEND_GATHERS};
+  backend.run = [](nrd_batch* batch, nrd_error*) {
+    Copy(batch, 0);
+    CHECK(nrd_batch_request_finish(batch, 0) == NRD_FAILED_PRECONDITION);
+    Finish(batch);
+    return NRD_PENDING;
+  };
+  TestRuntime runtime;
+  TestModel model(runtime, backend);
+  for (int i = 0; i < 2; ++i) {
+    TestRequest request(model);
+    CHECK(nrd_request_warm_up(request.get()) == NRD_OK);
+  }
+  CHECK(model.stats().executing_count == 0);
+  CHECK(nrd_model_drain(model.get(), In(10'000), nullptr) == NRD_OK);
+}
+
+TEST_CASE("an objective learns from a batch whose requests were answered before it ended") {
+  nrd_objective objective{};
+  objective.latency_ns = 1'000'000'000;
+  Keeper keeper;
+  keeper.backend.flags |= NRD_BACKEND_GATHERS;
+  TestRuntime runtime;
+  TestModel model(runtime, keeper.backend,
+                  {.flags = NRD_MODEL_DYNAMIC_BATCHING, .objective = &objective});
+  TestRequest request(model);
+  REQUIRE(request.Submit() == NRD_PENDING);
+  nrd_batch* const batch = keeper.Take();
+  Copy(batch, 0);
+  CHECK(nrd_batch_request_finish(batch, 0) == NRD_OK);
+  CHECK(request.Wait() == NRD_OK);
+  Finish(batch);
+  uint32_t points = 0;
+  for (int ms = 0; ms < 10'000 && points == 0; ++ms) {  // the instance's thread measures
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    nrd_model_cost_curve_read(model.get(), nullptr, 0, &points);
+  }
+  CHECK(points == 1);
+}
+
 TEST_CASE("requests whose answers have an order are answered with their batch") {
   Keeper keeper;
   keeper.backend.flags |= NRD_BACKEND_GATHERS;

@@ -471,9 +471,9 @@ void SimulatedModel::EndDetached(DetachedBatch& batch) {
   seats_[batch.instance().index()].batches->GiveBack(batch);
 }
 
-void SimulatedModel::AnswerEarly(DetachedBatch& /*batch*/, Request& request) {
+void SimulatedModel::AnswerEarly(DetachedBatch& batch, Request& request) {
   Executed(SimulatedRequest::From(&request), false);
-  dispatcher_->ExecutedEarly(request);
+  dispatcher_->ExecutedEarly(batch.instance(), request);
   RequestList answered;
   answered.Append(&request);
   dispatcher_->Answered(completion_.Deliver(answered));
