@@ -235,6 +235,7 @@ bool PageAllocator::Grow(uint64_t page_count) {
     allocator_failed_ = true;
     return false;
   }
+  chunks_.reserve(chunks_.size() + 1);  // may throw, as long as nothing points at the chunk
   chunk->memory = static_cast<uint8_t*>(options_.allocate(options_.allocator_context, byte_size));
   if (chunk->memory == nullptr) {
     allocator_failed_ = true;

@@ -5,8 +5,11 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <new>
 #include <random>
 #include <vector>
+
+#include "test/core/failing_heap.h"
 
 namespace nereid {
 namespace {
@@ -115,6 +118,37 @@ TEST_CASE("pages: the limit holds to the last page, and the allocator's failure 
   CHECK(without_memory.reserved_bytes() == 0);
   empty.fails = false;
   CHECK(without_memory.Allocate(1) != nullptr);
+}
+
+TEST_CASE("pages: a heap without room for another chunk loses no memory") {
+  bool happened = true;
+  for (int64_t number = 1; happened; ++number) {
+    CAPTURE(number);
+    uint64_t given = 0;
+    {
+      PageAllocator pages({20 * kPage, 8 * kPage, &given,
+                           [](void* context, uint64_t byte_size) {
+                             *static_cast<uint64_t*>(context) += byte_size;
+                             return std::aligned_alloc(4096, byte_size);
+                           },
+                           [](void* context, void* memory, uint64_t byte_size) {
+                             *static_cast<uint64_t*>(context) -= byte_size;
+                             std::free(memory);
+                           }});
+      {
+        const test::FailingAllocation failing(number);
+        try {
+          pages.Allocate(1);
+        } catch (const std::bad_alloc&) {
+          // The pool's caller is told.
+        }
+        happened = failing.happened();
+      }
+      CHECK(pages.Allocate(2) != nullptr);
+      CHECK(pages.reserved_bytes() == given);
+    }
+    CHECK(given == 0);
+  }
 }
 
 TEST_CASE("pages: anonymous memory starts at a huge page and is all there") {
