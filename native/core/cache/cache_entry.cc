@@ -135,7 +135,7 @@ void WriteCacheEntry(const CacheKey& key, std::span<const TensorSpec> specs,
     const nrd_tensor& output = request.outputs[i];
     const bool there = output.data != nullptr;
     const OutputHead head{.byte_size = there ? output.byte_size : 0,
-                          .datatype = specs[i].datatype,
+                          .datatype = there ? output.datatype : specs[i].datatype,
                           .rank = there ? output.rank : 0,
                           .name_size = static_cast<uint32_t>(specs[i].name.size()),
                           .is_there = there ? 1U : 0U};

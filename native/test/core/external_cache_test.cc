@@ -208,5 +208,27 @@ TEST_CASE("an ensemble's answers go into the cache, too") {
   CHECK(Hits(ensemble, 1));
 }
 
+TEST_CASE("an output whose datatype the backend chose is kept with it, or not at all") {
+  Store store;
+  CachingRuntime runtime(store);
+  FunctionBackend backend{.flags = NRD_BACKEND_FREE_OUTPUTS};
+  backend.run = [](nrd_batch* batch, nrd_error* error) {
+    void* data = nullptr;
+    const int64_t shape[] = {1, 4};
+    const int32_t code =
+        nrd_batch_request_output(batch, 0, 0, NRD_TYPE_FP32, 2, shape, 16, &data, error);
+    if (code == NRD_OK) {
+      std::memset(data, 0, 16);
+    }
+    return code;
+  };
+  TestModel model(runtime, backend, {.flags = kCached});
+  for (int i = 0; i < 2; ++i) {
+    TestRequest request(model);
+    CHECK(request.SubmitAndWait() == NRD_OK);
+    CHECK(request->outputs[0].datatype == NRD_TYPE_FP32);
+  }
+}
+
 }  // namespace
 }  // namespace nereid::test
