@@ -234,7 +234,7 @@ bool SameShapes(const ModelConfig& config, const Request& a, const Request& b) {
     // The first dimension, that of the batch, may differ.
     if (IsSelected(left) && !config.inputs[i].ragged &&
         (left.rank != right.rank ||
-         !std::equal(left.shape + 1, left.shape + left.rank, right.shape + 1))) {
+         (left.rank > 0 && !std::equal(left.shape + 1, left.shape + left.rank, right.shape + 1)))) {
       return false;
     }
   }
