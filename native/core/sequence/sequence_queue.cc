@@ -51,6 +51,7 @@ Sequence* SequenceQueue::Start(const Request& request) {
   if (unused_ == nullptr) {
     all_.push_back(std::make_unique<Sequence>());
     all_.back()->states.resize(sequences_.states.size());
+    expiries_.Reserve(all_.capacity());  // Finish puts back at most one request of each
     unused_ = all_.back().get();
   }
   Sequence* const sequence = unused_;
