@@ -122,7 +122,6 @@ bool SequenceQueue::AssignSlot(Sequence* sequence) {
     return false;
   }
   ++active_;
-  ++started_;
   // The sequence has no requests yet, or comes out of the backlog with some.
   sequence->state = SequenceState::kIdle;
   if (sequence->waiting.empty()) {
@@ -205,6 +204,7 @@ void SequenceQueue::TakeHead(Sequence* sequence, std::vector<Request*>* batch) {
   request->record.sequence_name = AsNrdString(sequence->name);
   request->starts =
       !sequence->started || (request->Has(NRD_REQUEST_SEQUENCE_START) && !sequences_.iterative);
+  started_ += sequence->started ? 0 : 1;
   sequence->started = true;
   batch->push_back(request);
 }
@@ -228,6 +228,10 @@ void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
       request->state.store(RequestState::kQueued, std::memory_order_relaxed);
     } else {
       (*batch)[kept++] = request;
+      if (request->Has(NRD_REQUEST_SEQUENCE_END)) {  // what waits begins another sequence
+        ++ended_;
+        sequence->started = false;
+      }
     }
     Rest(sequence, now_ns);
   }
@@ -239,7 +243,7 @@ void SequenceQueue::Rest(Sequence* sequence, int64_t now_ns) {
   if (!sequence->waiting.empty()) {
     MakeReady(sequence);
   } else if (sequence->closed) {
-    ++ended_;
+    ended_ += sequence->started ? 1 : 0;
     End(sequence);
   } else {
     sequence->state = SequenceState::kIdle;

@@ -106,6 +106,27 @@ TEST_CASE("a repeated START begins the sequence anew") {
   }
 }
 
+TEST_CASE("a START behind an END counts as another sequence, and one that was cancelled as none") {
+  TestRuntime runtime;
+  SequenceModel model(runtime, {.flags = NRD_MODEL_NO_INLINE});
+  model.gate.Close();
+  std::vector<SequenceRequest> requests;
+  for (int32_t value = 1; value <= 3; ++value) {
+    requests.emplace_back(model, 7, value, kStart | kEnd);
+    CHECK(requests.back().Submit() == NRD_PENDING);
+    model.gate.WaitForEntered(1);
+  }
+  SequenceRequest cancelled(model, 8, 1, kStart);
+  CHECK(cancelled.Submit() == NRD_PENDING);
+  CHECK(nrd_request_cancel(cancelled.get()) == NRD_OK);
+  model.gate.Open();
+  for (SequenceRequest& request : requests) {
+    CHECK(request.Wait() == NRD_OK);
+  }
+  CHECK(model.stats().started == 3);
+  CHECK(model.stats().ended == 3);
+}
+
 TEST_CASE("sequences beyond the slots wait until one ends") {
   for (const int32_t strategy : {NRD_SEQUENCES_DIRECT, NRD_SEQUENCES_OLDEST}) {
     TestRuntime runtime;
