@@ -209,8 +209,9 @@ void SequenceQueue::TakeHead(Sequence* sequence, std::vector<Request*>* batch) {
   batch->push_back(request);
 }
 
-void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
+RequestList SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
   size_t kept = 0;
+  RemovedRequests removed;
   for (Request* const request : *batch) {
     Sequence* const sequence = request->sequence;
     uint64_t state_bytes = 0;
@@ -228,6 +229,9 @@ void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
       request->state.store(RequestState::kQueued, std::memory_order_relaxed);
     } else {
       (*batch)[kept++] = request;
+      if (request->record.executed_batch_size == 0) {
+        Remove(*request, &removed, now_ns);
+      }
       if (request->Has(NRD_REQUEST_SEQUENCE_END)) {  // what waits begins another sequence
         ++ended_;
         sequence->started = false;
@@ -236,6 +240,7 @@ void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
     Rest(sequence, now_ns);
   }
   batch->resize(kept);
+  return removed.abandoned;
 }
 
 // Decides the next state of a sequence without an executing request, and in no list.
@@ -260,9 +265,10 @@ void SequenceQueue::RemoveWaiting(Sequence* sequence, Request* request) {
   --size_;
 }
 
+// The request waits, or was taken into a batch and never ran.
 void SequenceQueue::Remove(Request& request, RemovedRequests* removed, int64_t now_ns) {
   Sequence* const sequence = request.sequence;
-  bool lost_start = false;
+  bool lost_start = request.Has(NRD_REQUEST_SEQUENCE_START);
   switch (sequence->state) {
     case SequenceState::kBacklog:
       backlog_.Remove(sequence);
