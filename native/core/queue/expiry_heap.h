@@ -16,6 +16,8 @@ class ExpiryHeap {
  public:
   explicit ExpiryHeap(size_t expected_size) { entries_.reserve(expected_size); }
 
+  // Until there are more than `count` requests, Add does not throw.
+  void Reserve(size_t count) { entries_.reserve(count); }
   // Ignores a request that never expires. Changes nothing if it throws.
   void Add(Request* request);
   // Does nothing for a request that is not in the heap.

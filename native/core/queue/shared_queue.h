@@ -31,7 +31,7 @@ class SharedQueue : public WorkQueue {
 
   BatchDecision Decide(uint32_t instance, int64_t now_ns) override;
   void Take(size_t count, std::vector<Request*>* batch) override;
-  void Finish(std::vector<Request*>* /*batch*/, int64_t /*now_ns*/) override {}
+  RequestList Finish(std::vector<Request*>* /*batch*/, int64_t /*now_ns*/) override { return {}; }
 
   void Remove(Request& request, RemovedRequests* removed, int64_t now_ns) override;
   void TakeExpired(int64_t now_ns, RemovedRequests* removed) override {

@@ -40,8 +40,9 @@ class WorkQueue {
   virtual BatchDecision Decide(uint32_t instance, int64_t now_ns) = 0;
   virtual void Take(size_t count, std::vector<Request*>* batch) = 0;
   // Called for a batch from Take in a model with sequences, after execution and before the answers.
-  // Requests that are to run again move from the batch back to the queue.
-  virtual void Finish(std::vector<Request*>* batch, int64_t now_ns) = 0;
+  // Requests that are to run again move from the batch back to the queue. Returns those that were
+  // taken out of the queue, because they cannot run without one of the batch that never ran.
+  virtual RequestList Finish(std::vector<Request*>* batch, int64_t now_ns) = 0;
 
   // ---- Removal ----
 

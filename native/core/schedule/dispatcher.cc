@@ -196,7 +196,8 @@ void Dispatcher::ArmTimer() {
   }
 }
 
-void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
+RequestList Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
+  RequestList abandoned;
   WaitingInstance* woken = nullptr;
   const int64_t ended_ns = config_.objective ? now_() : 0;  // before any wait
   limits_.Leave(instance.index());
@@ -205,7 +206,8 @@ void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
     admission_.Measured(execution_ns);
     --executing_;
     if (config_.sequences) {
-      queue_->Finish(&instance.batch, now_());
+      abandoned = queue_->Finish(&instance.batch, now_());
+      MarkTaken(abandoned);
       ArmTimer();
     }
     if (objective_ != nullptr) [[unlikely]] {
@@ -216,6 +218,7 @@ void Dispatcher::GiveBack(Instance& instance, uint64_t execution_ns) {
     CountAnswered(1);
   }
   Notify(woken);
+  return abandoned;
 }
 
 Status Dispatcher::BeginWarmUp(Request& request) {
@@ -379,7 +382,8 @@ bool Dispatcher::AwaitLimits(Instance& instance) {
 
 // The instance looks for more when it comes to Next; but one that went on with another batch may be
 // waiting by now.
-void Dispatcher::Executed(Instance& instance, std::vector<Request*>* batch) {
+RequestList Dispatcher::Executed(Instance& instance, std::vector<Request*>* batch) {
+  RequestList abandoned;
   executing_.fetch_sub(batch->size(), std::memory_order_relaxed);
   if (objective_ != nullptr) [[unlikely]] {
     const int64_t ended_ns = now_();
@@ -388,10 +392,12 @@ void Dispatcher::Executed(Instance& instance, std::vector<Request*>* batch) {
   }
   if (config_.sequences) {
     const MutexLock lock(mutex_);
-    queue_->Finish(batch, now_());
+    abandoned = queue_->Finish(batch, now_());
+    MarkTaken(abandoned);
     ArmTimer();
     Notify(queue_->ChooseForNew(waiting_));
   }
+  return abandoned;
 }
 
 void Dispatcher::ExecutedEarly(const Instance& instance, const Request& request) {

@@ -83,8 +83,8 @@ class Dispatcher {
   // GiveBack; or the request is queued and belongs to the instances: when this returns, it may have
   // been answered and released, and the model with it.
   Status Enter(Request& request, Instance** borrowed_out) NRD_EXCLUDES(mutex_);
-  // Called after the request of a borrowed instance was answered.
-  void GiveBack(Instance& instance, uint64_t execution_ns) NRD_EXCLUDES(mutex_);
+  // Called after the request of a borrowed instance was answered. Returns as Executed does.
+  RequestList GiveBack(Instance& instance, uint64_t execution_ns) NRD_EXCLUDES(mutex_);
 
   // Between BeginWarmUp and EndWarmUp, only WarmUp's requests are executed, on the threads of their
   // instances. WarmUp returns when that is done; false: the dispatcher was closed.
@@ -116,8 +116,8 @@ class Dispatcher {
   }
 
   // Called when the instance has executed a batch: takes out the requests that are to run again;
-  // the rest is answered next.
-  void Executed(Instance& instance, std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
+  // the rest is answered next. Returns what waited and cannot run without a request of the batch.
+  RequestList Executed(Instance& instance, std::vector<Request*>* batch) NRD_EXCLUDES(mutex_);
   // Called for one request of an unfinished batch, without sequences.
   void ExecutedEarly(const Instance& instance, const Request& request) NRD_EXCLUDES(mutex_);
 

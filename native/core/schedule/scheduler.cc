@@ -59,7 +59,7 @@ int32_t Scheduler::RunInline(Instance& instance, Request& request) {
   const int32_t code = request.record.status;
   const uint64_t execution_ns = request.record.compute_infer_ns;
   request.state.store(RequestState::kDone, std::memory_order_relaxed);
-  dispatcher_.GiveBack(instance, execution_ns);
+  AnswerAbandoned(dispatcher_.GiveBack(instance, execution_ns));
   return code;
 }
 
@@ -152,7 +152,7 @@ Dispatcher::Outcome Scheduler::ExecuteAndDeliver(Instance& instance) {
 // If the scheduler gave up, a request that is to run again was found in the queue, or is failed
 // here.
 void Scheduler::Executed(Instance& instance, std::vector<Request*>* batch) {
-  dispatcher_.Executed(instance, batch);
+  AnswerAbandoned(dispatcher_.Executed(instance, batch));
   if (config_.sequences && gave_up_.load(std::memory_order_relaxed)) [[unlikely]] {
     FailWaiting();
   }

@@ -31,7 +31,7 @@ struct Sequence {
   // Its last request has come, or its first was lost: the sequence ends when no request waits or
   // executes, unless it is begun anew before.
   bool closed = false;
-  bool started = false;   // some request of it was executed
+  bool started = false;   // some request of it was taken to be executed, and none with END since
   uint32_t instance = 0;  // with a slot: the slot's instance
   uint32_t slot = 0;
   int64_t idle_since_ns = 0;

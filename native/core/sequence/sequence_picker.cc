@@ -15,8 +15,9 @@ SequencePicker::SequencePicker(const ModelConfig& config)
 
 // True if the states of both sequences, neither of which runs, have the same shapes.
 bool SequencePicker::SameStates(const Sequence& a, const Sequence& b) const {
-  const auto kept = [](const Sequence& sequence, size_t index) -> const nrd_tensor* {
-    const bool starts = sequence.waiting.head->Has(NRD_REQUEST_SEQUENCE_START);
+  const auto kept = [this](const Sequence& sequence, size_t index) -> const nrd_tensor* {
+    const bool starts =
+        sequence.waiting.head->Has(NRD_REQUEST_SEQUENCE_START) && !sequences_.iterative;
     const nrd_tensor& state = sequence.states[index];
     return starts || state.data == nullptr ? nullptr : &state;
   };

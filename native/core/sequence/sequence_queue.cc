@@ -51,6 +51,7 @@ Sequence* SequenceQueue::Start(const Request& request) {
   if (unused_ == nullptr) {
     all_.push_back(std::make_unique<Sequence>());
     all_.back()->states.resize(sequences_.states.size());
+    expiries_.Reserve(all_.capacity());  // Finish puts back at most one request of each
     unused_ = all_.back().get();
   }
   Sequence* const sequence = unused_;
@@ -121,7 +122,6 @@ bool SequenceQueue::AssignSlot(Sequence* sequence) {
     return false;
   }
   ++active_;
-  ++started_;
   // The sequence has no requests yet, or comes out of the backlog with some.
   sequence->state = SequenceState::kIdle;
   if (sequence->waiting.empty()) {
@@ -204,12 +204,14 @@ void SequenceQueue::TakeHead(Sequence* sequence, std::vector<Request*>* batch) {
   request->record.sequence_name = AsNrdString(sequence->name);
   request->starts =
       !sequence->started || (request->Has(NRD_REQUEST_SEQUENCE_START) && !sequences_.iterative);
+  started_ += sequence->started ? 0 : 1;
   sequence->started = true;
   batch->push_back(request);
 }
 
-void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
+RequestList SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
   size_t kept = 0;
+  RemovedRequests removed;
   for (Request* const request : *batch) {
     Sequence* const sequence = request->sequence;
     uint64_t state_bytes = 0;
@@ -227,10 +229,18 @@ void SequenceQueue::Finish(std::vector<Request*>* batch, int64_t now_ns) {
       request->state.store(RequestState::kQueued, std::memory_order_relaxed);
     } else {
       (*batch)[kept++] = request;
+      if (request->record.executed_batch_size == 0) {
+        Remove(*request, &removed, now_ns);
+      }
+      if (request->Has(NRD_REQUEST_SEQUENCE_END)) {  // what waits begins another sequence
+        ++ended_;
+        sequence->started = false;
+      }
     }
     Rest(sequence, now_ns);
   }
   batch->resize(kept);
+  return removed.abandoned;
 }
 
 // Decides the next state of a sequence without an executing request, and in no list.
@@ -238,7 +248,7 @@ void SequenceQueue::Rest(Sequence* sequence, int64_t now_ns) {
   if (!sequence->waiting.empty()) {
     MakeReady(sequence);
   } else if (sequence->closed) {
-    ++ended_;
+    ended_ += sequence->started ? 1 : 0;
     End(sequence);
   } else {
     sequence->state = SequenceState::kIdle;
@@ -255,9 +265,10 @@ void SequenceQueue::RemoveWaiting(Sequence* sequence, Request* request) {
   --size_;
 }
 
+// The request waits, or was taken into a batch and never ran.
 void SequenceQueue::Remove(Request& request, RemovedRequests* removed, int64_t now_ns) {
   Sequence* const sequence = request.sequence;
-  bool lost_start = false;
+  bool lost_start = request.Has(NRD_REQUEST_SEQUENCE_START);
   switch (sequence->state) {
     case SequenceState::kBacklog:
       backlog_.Remove(sequence);

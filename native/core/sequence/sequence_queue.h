@@ -49,7 +49,7 @@ class SequenceQueue final : public WorkQueue {
   // Each request of a batch belongs to another sequence; Take sets their rows.
   BatchDecision Decide(uint32_t instance, int64_t now_ns) override;
   void Take(size_t count, std::vector<Request*>* batch) override;
-  void Finish(std::vector<Request*>* batch, int64_t now_ns) override;
+  RequestList Finish(std::vector<Request*>* batch, int64_t now_ns) override;
 
   void Remove(Request& request, RemovedRequests* removed, int64_t now_ns) override;
   // Also ends sequences that were idle for too long.

@@ -6,6 +6,7 @@
 
 #include "test/core/ensemble_fixture.h"
 #include "test/core/failing_heap.h"
+#include "test/core/sequence_fixture.h"
 
 namespace nereid::test {
 namespace {
@@ -96,6 +97,48 @@ TEST_CASE("without a heap a backend's failure fails its batch, and the instance 
     }
     CHECK(model.stats().fail.count == 3);
   }
+}
+
+TEST_CASE("without a heap a request goes back into a full queue that watches its deadline") {
+  constexpr int32_t kRequests = NRD_DEFAULT_MAX_QUEUE_SIZE + 1;
+  TestRuntime runtime;
+  Gate first;
+  Gate others;
+  FunctionBackend backend{.run = [&](nrd_batch* batch, nrd_error* error) {
+    const bool again = backend.executions == 1;
+    (again ? first : others).Enter();
+    const int32_t code = CopyInputs(batch, error);
+    return again && code == NRD_OK ? nrd_batch_request_reschedule(batch, 0, error) : code;
+  }};
+  const nrd_backend table = backend.Table();
+  nrd_error error{};
+  nrd_model* loaded = nullptr;
+  REQUIRE(LoadSequenceModel(runtime.get(), table,
+                            {.strategy = NRD_SEQUENCES_OLDEST,
+                             .sequence_flags = NRD_SEQUENCES_ITERATIVE,
+                             .max_batch_size = 1},
+                            &loaded, &error) == NRD_OK);
+  TestModel model(loaded);
+  std::vector<TestRequest> requests;
+  for (int32_t i = 0; i < kRequests; ++i) {
+    requests.emplace_back(model, 1, i, 1);
+    requests.back()->deadline_ns = In(3'600'000);
+    REQUIRE(requests.back().Submit() == NRD_PENDING);
+    first.WaitForEntered(1);
+  }
+  { TestRequest warm_up(model, 1, 0, 1); }
+  {
+    const EmptyHeap empty_heap;
+    first.Open();
+    while (backend.executions < 2) {
+      std::this_thread::yield();
+    }
+  }
+  others.Open();
+  for (TestRequest& request : requests) {
+    CHECK(request.Wait() == NRD_OK);
+  }
+  CHECK(backend.executions == kRequests + 1);
 }
 
 TEST_CASE("without a heap nothing is half acquired or half loaded, and releasing needs none") {

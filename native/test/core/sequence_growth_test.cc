@@ -46,13 +46,7 @@ nrd_tensor_spec Spec(std::string_view name, int64_t dim, uint32_t flags) {
   return spec;
 }
 
-}  // namespace
-
-TEST_CASE("states grow, and those of different sizes share no batch") {
-  TestRuntime runtime;
-  FunctionBackend backend;
-  backend.run = Append;
-  const nrd_backend table = backend.Table();
+nrd_model* Load(TestRuntime& runtime, const nrd_backend& backend, uint32_t sequence_flags) {
   const nrd_tensor_spec inputs[] = {Spec("INPUT", 1, 0), Spec("STATE_IN", -1, NRD_SPEC_HIDDEN)};
   const nrd_tensor_spec outputs[] = {Spec("OUTPUT", 1, 0), Spec("STATE_OUT", -1, NRD_SPEC_HIDDEN)};
   nrd_state state{};
@@ -63,6 +57,7 @@ TEST_CASE("states grow, and those of different sizes share no batch") {
   state.dims[0] = 0;
   nrd_sequence_options sequences{};
   sequences.strategy = NRD_SEQUENCES_OLDEST;
+  sequences.flags = sequence_flags;
   sequences.max_idle_ns = 60'000'000'000;
   sequences.candidates = 16;
   sequences.states = &state;
@@ -72,7 +67,7 @@ TEST_CASE("states grow, and those of different sizes share no batch") {
   options.flags = NRD_MODEL_NO_INLINE;
   options.name = AsNrdString("grows");
   options.version = AsNrdString("1");
-  options.backend = &table;
+  options.backend = &backend;
   options.inputs = inputs;
   options.outputs = outputs;
   options.input_count = 2;
@@ -82,7 +77,16 @@ TEST_CASE("states grow, and those of different sizes share no batch") {
   nrd_error error{};
   nrd_model* loaded = nullptr;
   REQUIRE(nrd_model_load(runtime.get(), &options, nullptr, &loaded, &error) == NRD_OK);
-  TestModel model(loaded);
+  return loaded;
+}
+
+}  // namespace
+
+TEST_CASE("states grow, and those of different sizes share no batch") {
+  TestRuntime runtime;
+  FunctionBackend backend;
+  backend.run = Append;
+  TestModel model(Load(runtime, backend.Table(), 0));
 
   std::mt19937 random(3);
   std::vector<int32_t> sums(17);
@@ -108,6 +112,36 @@ TEST_CASE("states grow, and those of different sizes share no batch") {
   nrd_sequence_stats stats{};
   nrd_model_sequence_stats_read(model.get(), &stats);
   CHECK(stats.state_bytes > 16 * 20 * sizeof(int32_t));
+}
+
+TEST_CASE("states of different sizes share no batch in an iterative model, START or not") {
+  for (const uint32_t flags : {0U, kStart}) {
+    CAPTURE(flags);
+    TestRuntime runtime;
+    Gate gate;
+    FunctionBackend backend;
+    backend.run = [&](nrd_batch* batch, nrd_error* error) {
+      gate.Enter();
+      const int32_t code = Append(batch, error);
+      return code == NRD_OK && batch->inputs[1].shape[1] == 0
+                 ? nrd_batch_request_reschedule(batch, 0, error)
+                 : code;
+    };
+    TestModel model(Load(runtime, backend.Table(), NRD_SEQUENCES_ITERATIVE));
+    TestRequest grown(model, 1, 7, 1);
+    TestRequest fresh(model, 1, 5, 1);
+    grown->flags |= flags;
+    fresh->flags |= flags;
+    CHECK(grown.Submit() == NRD_PENDING);
+    gate.WaitForEntered(1);
+    CHECK(fresh.Submit() == NRD_PENDING);
+    gate.Open();
+    CHECK(grown.Wait() == NRD_OK);
+    CHECK(fresh.Wait() == NRD_OK);
+    CHECK(grown.output().front() == 14);
+    CHECK(fresh.output().front() == 10);
+    CHECK(backend.executions == 3);  // the second of each together
+  }
 }
 
 }  // namespace nereid::test

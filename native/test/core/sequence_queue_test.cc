@@ -31,6 +31,7 @@ void Execute(SequenceQueue& queue, uint32_t instance, int64_t now_ns) {
   std::vector<Request*> batch;
   queue.Take(queue.Decide(instance, now_ns).take, &batch);
   REQUIRE(batch.size() == 1);
+  batch.front()->record.executed_batch_size = 1;
   queue.Finish(&batch, now_ns);
 }
 

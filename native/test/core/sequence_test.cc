@@ -1,8 +1,19 @@
 // Tests of sequences over the C ABI: which instance executes a request, and when.
+#include <functional>
+
 #include "test/core/sequence_fixture.h"
 
 namespace nereid::test {
 namespace {
+
+// Does something on the thread that answers a request.
+struct Receiver {
+  std::function<void()> complete;
+  nrd_receiver table{
+      .context = this,
+      .complete = [](void* me, nrd_request*) { static_cast<Receiver*>(me)->complete(); },
+      .respond = nullptr};
+};
 
 void CheckRefused(SequenceRequest& request, int32_t code, const char* part) {
   CHECK(request.SubmitAndWait() == code);
@@ -104,6 +115,27 @@ TEST_CASE("a repeated START begins the sequence anew") {
     CHECK(SequenceRequest(model, 5, 2, kEnd).Sum() == 12);
     CHECK(model.stats().started == 1);
   }
+}
+
+TEST_CASE("a START behind an END counts as another sequence, and one that was cancelled as none") {
+  TestRuntime runtime;
+  SequenceModel model(runtime, {.flags = NRD_MODEL_NO_INLINE});
+  model.gate.Close();
+  std::vector<SequenceRequest> requests;
+  for (int32_t value = 1; value <= 3; ++value) {
+    requests.emplace_back(model, 7, value, kStart | kEnd);
+    CHECK(requests.back().Submit() == NRD_PENDING);
+    model.gate.WaitForEntered(1);
+  }
+  SequenceRequest cancelled(model, 8, 1, kStart);
+  CHECK(cancelled.Submit() == NRD_PENDING);
+  CHECK(nrd_request_cancel(cancelled.get()) == NRD_OK);
+  model.gate.Open();
+  for (SequenceRequest& request : requests) {
+    CHECK(request.Wait() == NRD_OK);
+  }
+  CHECK(model.stats().started == 3);
+  CHECK(model.stats().ended == 3);
 }
 
 TEST_CASE("sequences beyond the slots wait until one ends") {
@@ -214,6 +246,72 @@ TEST_CASE("a sequence whose first request did not run has to start again") {
   SequenceRequest next(model, 2, 1);
   CheckRefused(next, NRD_INVALID_ARGUMENT, "START flag");
   CHECK(model.stats().backlog == 0);
+}
+
+TEST_CASE("a request that is cancelled when its batch was taken counts as one that waited") {
+  for (const uint32_t flags : {kStart, 0U}) {
+    CAPTURE(flags);
+    // The timer's thread is kept busy, so that the instance's thread finds the expired request
+    // together with the batch, and answers it in between.
+    Gate gate;
+    Receiver blocks{.complete = [&] { gate.Enter(); }};
+    nrd_request* victim = nullptr;
+    int32_t code = NRD_OK;
+    Receiver cancels{.complete = [&] { code = nrd_request_cancel(victim); }};
+    TestRuntime runtime;
+    SequenceModel model(runtime, {.flags = NRD_MODEL_NO_INLINE});
+    CHECK(SequenceRequest(model, 1, 1, kStart | (flags == kStart ? kEnd : 0U)).Sum() == 1);
+    model.gate.Close();
+    SequenceRequest running(model, 2, 1, kStart);
+    SequenceRequest expired(model, 3, 1, kStart);
+    SequenceRequest expired_later(model, 4, 1, kStart);
+    SequenceRequest cancelled(model, 1, 10, flags);
+    SequenceRequest behind(model, 1, 100);
+    expired->timeout_ns = expired_later->timeout_ns = 1;
+    nrd_request_receive(expired.get(), &blocks.table);
+    nrd_request_receive(expired_later.get(), &cancels.table);
+    victim = cancelled.get();
+    CHECK(running.Submit() == NRD_PENDING);
+    model.gate.WaitForEntered(2);
+    CHECK(expired.Submit() == NRD_PENDING);
+    gate.WaitForEntered(1);
+    CHECK(expired_later.Submit() == NRD_PENDING);
+    CHECK(cancelled.Submit() == NRD_PENDING);
+    CHECK(behind.Submit() == NRD_PENDING);
+    model.gate.Open();
+    CHECK(cancelled.Wait() == NRD_CANCELLED);
+    CHECK(code == NRD_FAILED_PRECONDITION);  // it was in a batch
+    CHECK(behind.Wait() == NRD_CANCELLED);
+    gate.Open();
+    SequenceRequest next(model, 1, 1000);
+    if (flags == kStart) {
+      CheckRefused(next, NRD_INVALID_ARGUMENT, "START flag");
+    } else {
+      CHECK(next.Sum() == 1001);
+    }
+    CHECK(running.Wait() == NRD_OK);
+  }
+}
+
+TEST_CASE("a START without memory for its batch has not begun its sequence") {
+  nrd_runtime_options options{};
+  options.pool_chunk_bytes = options.pool_byte_limit = 1 << 20;
+  TestRuntime runtime(0, options);
+  SequenceModel model(runtime, {});
+  CHECK(SequenceRequest(model, 1, 1, kStart).Sum() == 1);
+  SequenceRequest start(model, 2, 1, kStart);  // needs a batch of two rows
+  SequenceRequest next(model, 2, 1);
+  nrd_error error{};
+  std::vector<void*> taken(1);
+  while (nrd_buffer_alloc(runtime.get(), 8, &taken.back(), &error) == NRD_OK) {
+    taken.push_back(nullptr);
+  }
+  CHECK(start.SubmitAndWait() == NRD_RESOURCE_EXHAUSTED);
+  taken.pop_back();
+  for (void* const buffer : taken) {
+    nrd_buffer_release(buffer);
+  }
+  CheckRefused(next, NRD_INVALID_ARGUMENT, "START flag");
 }
 
 TEST_CASE("a request whose time is up takes those that wait in its sequence along") {

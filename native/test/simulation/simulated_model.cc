@@ -489,11 +489,14 @@ size_t SimulatedModel::EndBatch(Instance& instance, std::vector<Request*>* batch
     Executed(SimulatedRequest::From(request), is_lost);
   }
   const auto costs = is_lost ? Costs() : std::vector<nrd_cost_point>();
-  dispatcher_->Executed(instance, batch);
+  AnswerRemoved({.culprits = {}, .abandoned = dispatcher_->Executed(instance, batch)});
   Require(!is_lost || IsSame(costs, Costs()), "an execution that was lost is learned as a cost");
   for (Request* const request : executed) {
     if (request->state == RequestState::kQueued) {
       Wait(SimulatedRequest::From(request));
+    }
+    if (request->record.executed_batch_size == 0) {
+      CheckGap(*SimulatedRequest::From(request)->sequence);
     }
   }
   RequestList answered;
@@ -509,7 +512,9 @@ void SimulatedModel::EndInline(uint64_t index) {
   auto* const request = SimulatedRequest::From(seat.instance->batch.front());
   Executed(request, std::exchange(seat.is_lost, false));
   request->request.state = RequestState::kDone;
-  dispatcher_->GiveBack(*seat.instance, static_cast<uint64_t>(execution_ns_));
+  AnswerRemoved(
+      {.culprits = {},
+       .abandoned = dispatcher_->GiveBack(*seat.instance, static_cast<uint64_t>(execution_ns_))});
   seat.phase = Phase::kWaiting;  // as its own thread did all the time
   Answer(request);
 }

@@ -109,8 +109,13 @@ void SimulatedModel::CheckTaken(SimulatedRequest* request, uint64_t index) {
 
 void SimulatedModel::Executed(SimulatedRequest* request, bool is_lost) {
   request->request.record.status = is_lost ? NRD_UNAVAILABLE : NRD_OK;
+  request->request.record.executed_batch_size = 1;
   executed_requests_ += is_lost ? 0 : 1;
   if (request->sequence != nullptr) {
+    if (request->request.cancelled && world_.chance.OneIn(2)) {
+      request->request.record.executed_batch_size = 0;  // its batch had left it out
+      request->sequence->begun &= !request->request.Has(NRD_REQUEST_SEQUENCE_START);
+    }
     request->sequence->running = false;
     request->sequence->active_ns = SimulatedWorld::Now();
     // An executed request does not hold up its successors, even if its answer comes late.
