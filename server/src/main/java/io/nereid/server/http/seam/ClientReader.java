@@ -29,9 +29,6 @@ public final class ClientReader implements RepeatRounds.Member {
   private static final int FIRST_BYTES = 1 << 10;
   private static final int MOST_BYTES = 16 << 10;
 
-  /** No known method is as long. */
-  private static final int METHOD_BYTES = 32;
-
   /** The time that one connection keeps a processor while others wait: 64 of them take 6 ms. */
   private static final long TURN_NS = 200_000;
 
@@ -116,7 +113,11 @@ public final class ClientReader implements RepeatRounds.Member {
     byte[] bytes = Arrays.copyOf(buffer, count);
     if (first) {
       head.came(bytes);
-      bytes = firstBytes(bytes);
+      FirstBytes understood = FirstBytes.of(bytes);
+      bytes = understood.bytes();
+      if (understood.isOld()) {
+        connection.old();
+      }
     }
     if (count == buffer.length && count < MOST_BYTES) {
       buffer = new byte[4 * count];
@@ -140,14 +141,6 @@ public final class ClientReader implements RepeatRounds.Member {
       }
       count += read(ByteBuffer.wrap(buffer, count, buffer.length - count));
     }
-  }
-
-  private byte[] firstBytes(byte[] came) {
-    FirstBytes understood = FirstBytes.of(came);
-    if (understood.isOld()) {
-      connection.old();
-    }
-    return understood.bytes();
   }
 
   /**
@@ -277,19 +270,10 @@ public final class ClientReader implements RepeatRounds.Member {
     return reader.available() > 0;
   }
 
-  /**
-   * Checks the method of a request that began to come with the previous one; waits for its line.
-   */
+  /** Begins a request of which Helidon has bytes already; waits for its line. */
   void beginNext() {
     head.forget();
-    try {
-      int lineBytes = reader.findNewLine(connection.limits().headBytes());
-      byte[] method = new byte[Math.min(lineBytes, METHOD_BYTES)];
-      reader.getBuffer(method.length).read(method);
-      FirstBytes.checkMethod(method);
-    } catch (DataReader.IncorrectNewLineException e) {
-      // Helidon comes to it again, and answers.
-    }
+    FirstBytes.checkMethod(reader, connection.limits().headBytes());
   }
 
   /** Ends the request, whose bytes are not held any more. */

@@ -1,5 +1,6 @@
 package io.nereid.server.http.seam;
 
+import io.helidon.common.buffers.DataReader;
 import io.helidon.http.DirectHandler.EventType;
 import io.helidon.http.RequestException;
 import io.helidon.http.Status;
@@ -25,6 +26,9 @@ record FirstBytes(byte[] bytes, boolean isOld) {
 
   /** A client of HTTP/1.0 need not name a host. */
   private static final String HOST = "Host: unknown\r\n";
+
+  /** No known method is as long. */
+  private static final int METHOD_BYTES = 32;
 
   /** The longest part of an unknown method that its refusal repeats. */
   private static final int METHOD_CHARS = 20;
@@ -75,8 +79,19 @@ record FirstBytes(byte[] bytes, boolean isOld) {
     return new FirstBytes(text.getBytes(StandardCharsets.ISO_8859_1), isOld);
   }
 
+  /** Checks the method of the request that a reader is at; waits for its line. */
+  static void checkMethod(DataReader reader, int mostBytes) {
+    try {
+      byte[] start = new byte[Math.min(reader.findNewLine(mostBytes), METHOD_BYTES)];
+      reader.getBuffer(start.length).read(start);
+      checkMethod(start);
+    } catch (DataReader.IncorrectNewLineException e) {
+      // Helidon comes to it again, and answers.
+    }
+  }
+
   /** Throws if the letters in front of a space are not all capitals. */
-  static void checkMethod(byte[] bytes) {
+  private static void checkMethod(byte[] bytes) {
     boolean isSmall = false;
     int at = 0;
     while (at < bytes.length && Character.isLetter(bytes[at])) {
