@@ -2,6 +2,7 @@ package io.nereid.server.grpc;
 
 import io.grpc.Status;
 import io.nereid.internal.repository.ServerPaths;
+import io.nereid.server.shared.ErrorText;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
@@ -27,8 +28,6 @@ final class GrpcStatus {
    * and it may quote the client's own text.
    */
   private static final int DESCRIPTION_BYTES = 4096;
-
-  private static final String ELLIPSIS = "...";
 
   private GrpcStatus() {}
 
@@ -58,31 +57,6 @@ final class GrpcStatus {
 
   /** Returns the message, cut to a length that clients accept. */
   static String description(String message) {
-    if (message == null) {
-      return "";
-    }
-    int bytes = 0;
-    for (int i = 0; i < message.length(); i++) {
-      bytes += encodedBytes(message.charAt(i));
-      if (bytes > DESCRIPTION_BYTES - ELLIPSIS.length()) {
-        int end = Character.isLowSurrogate(message.charAt(i)) ? i - 1 : i;
-        return message.substring(0, Math.max(0, end)) + ELLIPSIS;
-      }
-    }
-    return message;
-  }
-
-  /**
-   * An upper bound in percent-encoded UTF-8; half of a surrogate pair counts as two of its four
-   * bytes.
-   */
-  private static int encodedBytes(char c) {
-    if (c >= ' ' && c <= '~' && c != '%') {
-      return 1;
-    }
-    if (c < 0x80) {
-      return 3;
-    }
-    return c < 0x800 || Character.isSurrogate(c) ? 6 : 9;
+    return message == null ? "" : ErrorText.cut(message, DESCRIPTION_BYTES);
   }
 }

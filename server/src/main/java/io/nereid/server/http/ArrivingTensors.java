@@ -6,33 +6,35 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.LongSupplier;
 
 /**
- * Limits memory for large tensors whose bytes are still arriving. A head of a hundred bytes can
- * announce many megabytes: together such tensors may take half of the pool, so that small requests
- * always find memory, and slow clients are dropped when others need the memory. The threads of all
- * connections call it.
+ * Limits memory for tensors whose bytes are still arriving. A head of a hundred bytes can announce
+ * many megabytes: together such tensors may take half of the pool, so that small requests always
+ * find memory, and slow clients are dropped when others need the memory. A request whose bytes are
+ * all here costs nothing. The threads of all connections call it.
  */
 final class ArrivingTensors {
 
-  /** A request with fewer bytes of tensors is not counted. */
-  static final long LEAST_BYTES = 1 << 20;
+  /**
+   * A request with fewer bytes of tensors is not counted, and never refused: those of 10000
+   * connections take a hundredth of the default pool.
+   */
+  private static final long LEAST_BYTES = 4 << 10;
 
   /** A client that sends fewer bytes a second is slow, after a second in which it could begin. */
   private static final long SLOW_BYTES_PER_S = 1 << 20;
 
   private static final long BEGIN_NS = TimeUnit.SECONDS.toNanos(1);
 
-  private final LongSupplier poolBytes;
+  private final long most; // bytes that may be announced
   private final AtomicLong announced = new AtomicLong();
   private final Set<Arrival> arrivals = ConcurrentHashMap.newKeySet();
 
   private final LongAdder refused;
 
   /** For a pool of so many bytes; {@code refused} counts refusals. */
-  ArrivingTensors(LongSupplier poolBytes, LongAdder refused) {
-    this.poolBytes = poolBytes;
+  ArrivingTensors(long poolBytes, LongAdder refused) {
+    most = poolBytes / 2;
     this.refused = refused;
   }
 
@@ -40,7 +42,8 @@ final class ArrivingTensors {
   final class Arrival {
     private final ClientConnection connection;
     private final RequestBody body;
-    private long bytes;
+    private long uncounted; // announced bytes that are too few, or are all here
+    private long bytes; // announced bytes that are counted
     private long receivedBefore;
     private long sinceNs;
 
@@ -51,7 +54,8 @@ final class ArrivingTensors {
 
     /** The request announces a tensor of so many bytes; throws if there is no room. */
     void announce(long more) {
-      if (bytes + more < LEAST_BYTES) {
+      uncounted += more;
+      if (bytes + uncounted < LEAST_BYTES || body.hasCome()) {
         return;
       }
       if (bytes == 0) {
@@ -59,9 +63,10 @@ final class ArrivingTensors {
         receivedBefore = body.received();
         arrivals.add(this);
       }
-      bytes += more;
-      long most = poolBytes.getAsLong() / 2;
-      if (announced.addAndGet(more) > most && !makePlace(most)) {
+      long counted = uncounted;
+      uncounted = 0;
+      bytes += counted;
+      if (announced.addAndGet(counted) > most && !makePlace()) {
         end();
         refused.increment();
         throw new HttpFailure(
@@ -73,6 +78,7 @@ final class ArrivingTensors {
 
     /** Ends the arrival, complete or not. */
     void end() {
+      uncounted = 0;
       if (bytes > 0) {
         announced.addAndGet(-bytes);
         arrivals.remove(this);
@@ -89,7 +95,7 @@ final class ArrivingTensors {
   }
 
   /** Drops slow clients; true: there is room now. */
-  private boolean makePlace(long most) {
+  private boolean makePlace() {
     long nowNs = System.nanoTime();
     long leaving = 0;
     for (Arrival arrival : arrivals) {

@@ -117,6 +117,9 @@ final class ConsoleHandler {
       SAFETY.forEach(exchange::field);
       exchange.field(NO_STORE);
       handler.beginEvents(Status.OK);
+      if (exchange.head().isHeadMethod()) {
+        return;
+      }
       byte[] event = next(events);
       while (event != null) {
         if (event.length > 0) {

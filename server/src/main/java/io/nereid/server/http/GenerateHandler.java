@@ -207,7 +207,7 @@ final class GenerateHandler {
         parser.readMembers(this::readParameter);
       } else {
         // Not treated as one of the protocol's parameters, because the model names the members.
-        request.parameter(name, RequestParameters.value(name, parser));
+        RequestParameters.add(name, parser, request);
       }
     }
 

@@ -43,8 +43,7 @@ record HttpContext(
         new OriginCheck(options.allowedOrigins()),
         options.forwarding(),
         options.console().map(provider -> provider.open(state)),
-        new ArrivingTensors(
-            () -> state.nereid().poolStatistics().byteLimit(), state.refusedTensors()),
+        new ArrivingTensors(state.nereid().poolStatistics().byteLimit(), state.refusedTensors()),
         options.healthBodies());
   }
 

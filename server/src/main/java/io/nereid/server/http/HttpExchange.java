@@ -220,10 +220,16 @@ final class HttpExchange {
     }
   }
 
-  /** Begins a reply in parts; the first of them is to follow at once. */
+  /**
+   * Begins a reply in parts; the first of them is to follow at once. For HEAD none may follow: the
+   * reply, whose length nobody knows, ends with the connection.
+   */
   void beginParts(Status answer) throws IOException {
+    if (head.isHeadMethod()) {
+      close();
+    }
     beginReply(answer);
-    if (connection.isOld()) {
+    if (connection.isOld() || head.isHeadMethod()) {
       replying(answer.code());
       connection.writer().reply(answer.http(), fields);
       parts = new Whole(connection.writer());
@@ -239,7 +245,7 @@ final class HttpExchange {
     parts.flush();
   }
 
-  /** The parts of a reply to a client of HTTP/1.0, which knows no chunks. */
+  /** The parts of a reply without chunks, which clients of HTTP/1.0 do not know. */
   private static final class Whole extends OutputStream {
     private final ClientWriter writer;
 

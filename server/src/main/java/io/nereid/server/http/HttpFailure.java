@@ -3,6 +3,7 @@ package io.nereid.server.http;
 import io.helidon.http.Header;
 import io.helidon.http.HeaderValues;
 import io.nereid.server.json.JsonException;
+import io.nereid.server.shared.ErrorText;
 import io.nereid.server.shared.HeapShare;
 import io.nereid.types.NereidException;
 
@@ -14,6 +15,12 @@ final class HttpFailure extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
+  /**
+   * Most bytes of a message, which may quote the client's own text. With all of them escaped it
+   * fits the first piece of a reply's buffer, so that it can be told when the heap is used up.
+   */
+  private static final int MESSAGE_BYTES = 3 << 10;
+
   private final Status status;
 
   /** True if the framing of the connection is in doubt, so that nothing more is read from it. */
@@ -23,7 +30,7 @@ final class HttpFailure extends RuntimeException {
   private final transient Header field;
 
   private HttpFailure(Status status, String message, boolean closing, Header field) {
-    super(message, null, false, false);
+    super(ErrorText.cut(message, MESSAGE_BYTES), null, false, false);
     this.status = status;
     this.closing = closing;
     this.field = field;

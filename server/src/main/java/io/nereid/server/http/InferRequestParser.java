@@ -220,8 +220,8 @@ final class InferRequestParser {
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
       parser.next();
       switch (name) {
-        case "name" -> input.name = parser.string("name");
-        case "datatype" -> input.type = dataType(parser.string("datatype"));
+        case "name" -> input.name = parser.name("name");
+        case "datatype" -> input.type = dataType(parser.name("datatype"));
         case "shape" -> input.shape = shape(parser);
         case "parameters" -> readInputParameters(parser, input);
         case "data" -> {

@@ -71,6 +71,7 @@ final class RepositoryHandler {
         body,
         (name, parser) -> {
           if (LoadParameters.isFile(name)) {
+            RequestParameters.charge(parser, name);
             parameters.file(name, base64(name, parser));
           } else {
             parameters.config(parser.string(name));

@@ -118,6 +118,13 @@ final class RequestBody implements ByteSource {
     return inflated == null ? length : UNKNOWN_LENGTH;
   }
 
+  /** True if the rest of the body is here, in memory. */
+  boolean hasCome() {
+    return ended
+        || given != null
+        || (length != UNKNOWN_LENGTH && reader.supplied() - suppliedBefore >= length);
+  }
+
   /** The bytes that came so far. */
   long received() {
     return received;

@@ -15,6 +15,12 @@ final class RequestParameters {
 
   private static final String RESERVED = "triton_";
 
+  /** The heap that an entry of a map takes, with name and value, without their characters. */
+  private static final int ENTRY_BYTES = 192;
+
+  /** Longer texts were charged when they were read. */
+  private static final int SHORT_LENGTH = 1024;
+
   private RequestParameters() {}
 
   /** Sets the request's parameter at the parser's position. */
@@ -31,7 +37,7 @@ final class RequestParameters {
       case "sequence_id" -> request.sequence(sequence(parser));
       case "sequence_start" -> request.sequenceStart(parser.bool("sequence_start"));
       case "sequence_end" -> request.sequenceEnd(parser.bool("sequence_end"));
-      default -> request.parameter(name, value(name, parser));
+      default -> add(name, parser, request);
     }
   }
 
@@ -53,8 +59,23 @@ final class RequestParameters {
         "Unable to parse 'sequence_id': expected an unsigned number of 64 bits, or a string");
   }
 
-  /** The value of a parameter for the model. */
-  static Object value(String name, JsonReader parser) {
+  /** Sets a parameter for the model. */
+  static void add(String name, JsonReader parser, InferRequest request) {
+    Object value = value(name, parser);
+    charge(parser, name, value instanceof String text ? text : "");
+    request.parameter(name, value);
+  }
+
+  /** Charges the heap for an entry with these texts that is kept until the request ends. */
+  static void charge(JsonReader parser, String... texts) {
+    long bytes = ENTRY_BYTES;
+    for (String text : texts) {
+      bytes += 2L * Math.min(text.length(), SHORT_LENGTH); // a character may take two
+    }
+    parser.takeHeap(bytes);
+  }
+
+  private static Object value(String name, JsonReader parser) {
     return switch (parser.token()) {
       case TRUE -> true;
       case FALSE -> false;
@@ -84,7 +105,7 @@ final class RequestParameters {
     /** Reads the parameter at the parser's position; false if it is not about shared memory. */
     boolean take(String name, JsonReader parser) {
       switch (name) {
-        case "shared_memory_region" -> region = parser.string(name);
+        case "shared_memory_region" -> region = parser.name(name);
         case "shared_memory_byte_size" -> byteSize = parser.unsigned(name);
         case "shared_memory_offset" -> offset = parser.unsigned(name);
         default -> {

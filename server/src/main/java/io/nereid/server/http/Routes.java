@@ -10,10 +10,14 @@ import io.nereid.server.http.seam.HttpListener;
 import io.nereid.server.shared.JsonEndpoints;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.Optional;
 
 /** Puts the endpoints of the protocol, and of the console, into Helidon's routing. */
 final class Routes {
+
+  private static final Logger LOGGER = System.getLogger(Routes.class.getName());
 
   private Routes() {}
 
@@ -56,6 +60,9 @@ final class Routes {
       handler.fail(failure);
     } catch (IOException | UncheckedIOException | CloseConnectionException e) {
       // The client is gone. Helidon would log the failure of each such request with its stack.
+      handler.exchange().connection().giveUp();
+    } catch (RuntimeException e) {
+      LOGGER.log(Level.ERROR, "a failure could not be told", e);
       handler.exchange().connection().giveUp();
     }
   }

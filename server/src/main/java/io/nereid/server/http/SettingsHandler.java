@@ -14,7 +14,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.function.BiConsumer;
 
 /**
  * The trace and logging extensions, and recordings: settings that clients read and change while the
@@ -78,7 +78,9 @@ final class SettingsHandler {
     context.readObject(
         body,
         (name, parser) -> {
-          if (settings.put(name, values(name, parser)) != null) {
+          List<String> values = values(name, parser);
+          Tracing.check(name, values);
+          if (settings.put(name, values) != null) {
             throw HttpFailure.badRequest("expected '" + name + "' once, got it twice");
           }
         });
@@ -90,12 +92,14 @@ final class SettingsHandler {
       return List.of();
     }
     if (!name.equals(LEVEL)) {
-      return List.of(parser.string(name));
+      return List.of(parser.name(name));
     }
     parser.expectArray(name);
     List<String> levels = new ArrayList<>();
     while (parser.next() != Token.END_ARRAY) {
-      levels.add(parser.string(name));
+      String level = parser.name(name);
+      RequestParameters.charge(parser, level);
+      levels.add(level);
     }
     if (levels.isEmpty()) {
       throw HttpFailure.badRequest("expected a level in '" + name + "', got an empty array");
@@ -111,13 +115,11 @@ final class SettingsHandler {
   void recording(ProtocolHead head, RequestBody body, JsonBuffer json) throws IOException {
     RecordingSwitch recording = context.state().recording();
     if (head.method().equals("POST")) {
-      Map<String, Object> wanted = readLog(body);
-      if (!wanted.keySet().equals(Set.of("recording"))
-          || !(wanted.get("recording") instanceof Boolean on)) {
-        throw HttpFailure.badRequest(
-            "expected {\"recording\":true} or {\"recording\":false}, got " + wanted.keySet());
+      Map<String, Object> wanted = read(body, SettingsHandler::checkRecording);
+      if (wanted.isEmpty()) {
+        throw noRecording("nothing");
       }
-      if (on) {
+      if (wanted.containsValue(true)) {
         recording.start();
       } else {
         recording.stop();
@@ -128,6 +130,17 @@ final class SettingsHandler {
     json.ascii(",\"recorded\":").number(figures.recorded());
     json.ascii(",\"dropped\":").number(figures.dropped());
     json.ascii(",\"written_bytes\":").number(figures.writtenBytes()).write('}');
+  }
+
+  private static void checkRecording(String name, Object value) {
+    if (!name.equals("recording") || !(value instanceof Boolean)) {
+      throw noRecording("'" + name + "'");
+    }
+  }
+
+  private static HttpFailure noRecording(String got) {
+    return HttpFailure.badRequest(
+        "expected {\"recording\":true} or {\"recording\":false}, got " + got);
   }
 
   // ---- The log ---------------------------------------------------------------------------------
@@ -142,17 +155,21 @@ final class SettingsHandler {
                 new HttpFailure(
                     Status.NOT_IMPLEMENTED, "the log of this process is not the server's"));
     if (head.method().equals("POST")) {
-      log.change(readLog(body));
+      log.change(read(body, LogSettings::check));
     }
     writeLog(log, json);
   }
 
-  private Map<String, Object> readLog(RequestBody body) throws IOException {
+  /** Reads settings; {@code check} throws at once for one that does not exist. */
+  private Map<String, Object> read(RequestBody body, BiConsumer<String, Object> check)
+      throws IOException {
     Map<String, Object> settings = new LinkedHashMap<>();
     context.readObject(
         body,
         (name, parser) -> {
-          if (settings.put(name, value(parser)) != null) {
+          Object value = value(parser);
+          check.accept(name, value);
+          if (settings.put(name, value) != null) {
             throw HttpFailure.badRequest("expected '" + name + "' once, got it twice");
           }
         });

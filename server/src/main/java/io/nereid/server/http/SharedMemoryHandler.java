@@ -48,7 +48,7 @@ final class SharedMemoryHandler {
         body,
         (name, parser) -> {
           switch (name) {
-            case "key" -> key[0] = parser.string(name);
+            case "key" -> key[0] = parser.name(name);
             case "offset" -> offset[0] = parser.unsigned(name);
             case "byte_size" -> byteSize[0] = parser.unsigned(name);
             default -> parser.skip();

@@ -100,7 +100,7 @@ final class WantedOutputs {
     for (String name = parser.nextName(); name != null; name = parser.nextName()) {
       parser.next();
       switch (name) {
-        case "name" -> output = parser.string("name");
+        case "name" -> output = parser.name("name");
         case "parameters" -> form = readParameters(parser);
         default -> parser.skip();
       }

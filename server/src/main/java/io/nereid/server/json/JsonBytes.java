@@ -4,6 +4,7 @@ import io.nereid.server.shared.ByteSource;
 import io.nereid.server.shared.HeapArrays;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
@@ -91,6 +92,13 @@ final class JsonBytes {
 
   int tokenStart() {
     return tokenStart;
+  }
+
+  /** The present token, of ASCII, up to an index. */
+  String tokenTo(int end) {
+    int length = end - tokenStart;
+    takeHeap(length > JsonStrings.FEW_BYTES ? HeapArrays.cost(length) : 0);
+    return new String(bytes, tokenStart, length, StandardCharsets.US_ASCII);
   }
 
   /** Begins a token at the byte taken last; its bytes stay until {@link #endToken}. */

@@ -4,7 +4,6 @@ import io.nereid.server.shared.ByteSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
@@ -128,7 +127,7 @@ public final class JsonReader {
     boolean outermost = text.beginToken();
     strings.scan();
     text.endToken(outermost);
-    String name = string();
+    String name = strings.name();
     c = text.takeVisible();
     if (c != ':') {
       throw text.unexpected(c, "':' behind the name");
@@ -285,13 +284,7 @@ public final class JsonReader {
 
   /** The number as it was written. */
   public String numberText() {
-    return number.isSpecial()
-        ? Double.toString(number.special())
-        : new String(
-            text.bytes(),
-            text.tokenStart(),
-            numberEnd - text.tokenStart(),
-            StandardCharsets.US_ASCII);
+    return number.isSpecial() ? Double.toString(number.special()) : text.tokenTo(numberEnd);
   }
 
   /** True if {@link #longValue} has the integer that was read. */
@@ -333,6 +326,11 @@ public final class JsonReader {
       throw JsonException.malformed(member, "attempt to access JSON non-string as string");
     }
     return string();
+  }
+
+  /** The string as the name of something, which must not be too long for that. */
+  public String name(String member) {
+    return token == Token.STRING ? strings.name() : string(member);
   }
 
   public boolean bool(String member) {

@@ -11,7 +11,12 @@ import java.util.Arrays;
 final class JsonStrings {
 
   private static final int MOST_REMEMBERED_BYTES = 48;
-  private static final int FEW_BYTES = 1024;
+
+  /** Texts of at most so many bytes are not charged to the heap. */
+  static final int FEW_BYTES = 1024;
+
+  /** The longest name. Messages quote names, and no tensor or parameter has as long a one. */
+  private static final int MOST_NAME_BYTES = 64 << 10;
 
   private final String[] remembered = new String[128];
   private final byte[][] rememberedBytes = new byte[remembered.length][];
@@ -58,6 +63,16 @@ final class JsonStrings {
     return ascii && !escaped
         ? remembered(text.bytes(), text.tokenStart() + 1, end)
         : new String(decode(), 0, utf8Length, StandardCharsets.UTF_8);
+  }
+
+  /** The present string, which names something. */
+  String name() {
+    int length = end - text.tokenStart() - 1;
+    if (length > MOST_NAME_BYTES) {
+      throw text.malformed(
+          "expected a name of at most " + MOST_NAME_BYTES + " bytes, got one of " + length);
+    }
+    return text();
   }
 
   /** UTF-8 of the present string: {@link #utf8Length} bytes from 0. Valid until the next. */

@@ -84,6 +84,11 @@ public final class LogSettings implements AutoCloseable {
     return next;
   }
 
+  /** Throws if no setting has this name, or it cannot have this value. */
+  public static void check(String name, Object value) {
+    LogValues.DEFAULT.with(name, value);
+  }
+
   private void apply(LogValues values) {
     handler.values(values);
     NEREID.setLevel(

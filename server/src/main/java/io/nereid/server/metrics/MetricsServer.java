@@ -161,8 +161,17 @@ public final class MetricsServer {
 
   /**
    * True if the request prefers OpenMetrics, or ranks it equal to the text format; curl does not.
+   * An Accept field that cannot be read asks for the text format.
    */
   private static boolean wantsOpen(ServerRequest request) {
+    try {
+      return prefersOpen(request);
+    } catch (RuntimeException e) { // Helidon throws several kinds, some of them for each type
+      return false;
+    }
+  }
+
+  private static boolean prefersOpen(ServerRequest request) {
     double open = 0;
     double plain = 0;
     for (HttpMediaType type : request.headers().acceptedTypes()) {

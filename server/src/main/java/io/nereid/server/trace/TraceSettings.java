@@ -90,7 +90,7 @@ record TraceSettings(Set<TraceLevel> levels, long rate, long count, long logFreq
   }
 
   /** The value of a setting: a set of levels or a Long; null when the values are empty. */
-  private static Object parse(String name, List<String> values) {
+  static Object parse(String name, List<String> values) {
     switch (name) {
       case FILE ->
           throw unimplemented("trace file location can not be updated through network protocol");

@@ -147,6 +147,11 @@ public final class Tracing {
     return named;
   }
 
+  /** Throws if no setting can be changed by this name, or it cannot have these values. */
+  public static void check(String name, List<String> values) {
+    TraceSettings.parse(name, values);
+  }
+
   /**
    * Changes all given settings or, if it throws, none.
    *

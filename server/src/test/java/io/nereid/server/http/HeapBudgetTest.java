@@ -15,6 +15,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The heap that requests hold together. */
 class HeapBudgetTest {
@@ -86,5 +88,66 @@ class HeapBudgetTest {
       assertEquals(0, nereid.poolStatistics().liveBuffers());
       listener.stop(Duration.ZERO);
     }
+  }
+
+  private static byte[] post(String path, String body) {
+    return RawClient.request(path, "", body.getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /** Runs a server with an own budget, and checks that requests gave theirs back. */
+  private static void serve(HeapBudget budget, Asking asking) throws IOException {
+    try (Nereid nereid = Nereid.open(RepositoryOptions.builder().explicit().build())) {
+      nereid.load(TestServer.identity("BYTES", DataType.BYTES).build());
+      HttpListener listener =
+          HttpServer.listen(ServerState.builder(nereid).build(), HttpOptions.DEFAULT, budget);
+      asking.ask(listener);
+      listener.stop(Duration.ZERO);
+      assertEquals(0, budget.takenByRequests());
+    }
+  }
+
+  private interface Asking {
+    void ask(HttpListener listener) throws IOException;
+  }
+
+  @Test
+  void errorsAreToldWhenItIsUsedUp() throws IOException {
+    HeapBudget budget = new HeapBudget(24L * MIB);
+    serve(
+        budget,
+        listener -> {
+          HeapShare other = new HeapShare(budget);
+          other.take(24 * MIB - (100 << 10)); // enough for the name, but not in an error as well
+          String body =
+              "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"" + "x".repeat(30_000) + "\"}]}";
+          String reply = answer(listener, post("/v2/models/BYTES/infer", body));
+          assertTrue(reply.startsWith("HTTP/1.1 400"), reply);
+          other.giveBack();
+        });
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      value = {
+        "/v2/models/BYTES/infer,         `{\"parameters\":{`,      1,    }}",
+        "/v2/models/BYTES/generate,      {,                      true, }",
+        "/v2/models/BYTES/generate,      `{\"parameters\":{`,      `\"\"`, }}",
+        "/v2/repository/models/new/load, `{\"parameters\":{`,      `\"\"`, }}",
+        "/v2/trace/setting,              `{\"trace_level\":[`,     ,     ]}"
+      })
+  void manySmallEntriesCount(String path, String before, String value, String behind)
+      throws IOException {
+    StringBuilder body = new StringBuilder(before);
+    for (int i = 0; i < 200_000; i++) {
+      body.append(i == 0 ? "" : ",");
+      body.append(value == null ? "\"TIMESTAMPS\"" : "\"file:" + i + "\":" + value);
+    }
+    serve(
+        new HeapBudget(24L * MIB),
+        listener -> {
+          String reply = answer(listener, post(path, body + behind));
+          assertTrue(reply.startsWith("HTTP/1.1 413") && reply.contains("heap memory"), reply);
+        });
   }
 }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Errors of infer requests, which the connection outlives. */
 class InferErrorsTest {
@@ -145,6 +146,29 @@ class InferErrorsTest {
         assertTrue(response.text().startsWith("{\"error\":\""), response.text());
         assertTrue(response.text().contains(message), response.text());
       }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{'inputs':[{'name':'IN','datatype':'LONG'}]}",
+        "{'inputs':[{'name':'LONG','datatype':'FP32','shape':[1,2],'data':[1,2]}]}",
+        "{'inputs':[{$I,'data':[1,2]}],'outputs':[{'name':'LONG'}]}",
+        "{'inputs':[{$I,'data':[1,2]}],'parameters':{'LONG':[]}}"
+      })
+  void littleOfALongNameIsQuoted(String body) throws IOException {
+    try (RawClient client = server.connect()) {
+      for (String piece : new String[] {"x", "\u0080", "\\\\", "\\u0001"}) {
+        String name = piece.repeat(30_000 / piece.length());
+        RawClient.Response response =
+            client.post("/v2/models/FP32/infer", expand(body).replace("LONG", name)).expect(400);
+        assertTrue(response.body().length < 7000, () -> response.body().length + " bytes");
+        assertTrue(response.text().endsWith("...\"}"), response::text);
+      }
+      String longer = expand(body).replace("LONG", "x".repeat(70_000));
+      String text = client.post("/v2/models/FP32/infer", longer).expect(400).text();
+      assertTrue(text.contains("a name of at most 65536 bytes, got one of 70000"), text);
     }
   }
 

@@ -3,8 +3,12 @@ package io.nereid.server.http;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.Nereid;
+import io.nereid.NereidOptions;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.types.DataType;
 import java.io.IOException;
+import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -137,6 +141,56 @@ class LimitsTest {
     } catch (IOException e) {
       return false; // refused while it was still sending
     }
+  }
+
+  /** Tensors of a little less than 1 MiB each, of which none comes. */
+  @Test
+  void announcedTensorsHoldHalfOfThePool() throws Exception {
+    Nereid nereid =
+        Nereid.open(
+            RepositoryOptions.builder().explicit().build(),
+            NereidOptions.builder().poolByteLimit(8 << 20).build());
+    List<RawClient> clients = new ArrayList<>();
+    try (TestServer server = new TestServer(nereid, HttpLimits.DEFAULT).identity(DataType.FP32)) {
+      for (int i = 0; i < 8; i++) {
+        long before = nereid.poolStatistics().allocations();
+        RawClient client = server.connect();
+        clients.add(client);
+        InputStream replies = client.socket().getInputStream();
+        client.send(announcing((1 << 20) - Float.BYTES));
+        while (nereid.poolStatistics().allocations() == before && replies.available() == 0) {
+          Thread.onSpinWait();
+        }
+      }
+      TestServer.await(
+          () -> nereid.poolStatistics().liveBytes() < 5 << 20,
+          "tensors that do not come hold more than half of the pool");
+      try (RawClient client = server.connect()) {
+        client
+            .post(
+                "/v2/models/FP32/infer",
+                "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,1],"
+                    + "\"data\":[1]}]}")
+            .expect(200);
+      }
+      for (RawClient client : clients) {
+        client.close();
+      }
+    }
+  }
+
+  /** The head and the JSON part of a request with a tensor of so many bytes. */
+  private static String announcing(int bytes) {
+    String json =
+        "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,%s],"
+                .formatted(bytes / Float.BYTES)
+            + "\"parameters\":{\"binary_data_size\":%s}}]}".formatted(bytes);
+    return "POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nInference-Header-Content-Length: "
+        + json.length()
+        + "\r\nContent-Length: "
+        + (json.length() + bytes)
+        + "\r\n\r\n"
+        + json;
   }
 
   @Test

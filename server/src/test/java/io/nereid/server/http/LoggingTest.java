@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.jr.ob.JSON;
 
 /** The logging extension, and what requests leave in the logs. */
@@ -129,6 +130,14 @@ class LoggingTest {
     String text = client.post("/v2/logging", body).expect(status).text();
     assertTrue(text.contains(message), text);
     assertEquals(defaults(), settings());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/v2/logging", "/v2/trace/setting", "/v2/recording"})
+  void unknownSettingsAreRefusedBeforeTheRestComes(String path) throws IOException {
+    String head = "POST " + path + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n";
+    String text = client.send(head + "{\"log_color\":\"1\",").receive().expect(400).text();
+    assertTrue(text.contains("got 'log_color'"), text);
   }
 
   @Test

@@ -111,7 +111,14 @@ class OpenMetricsTest {
         "application/openmetrics-text; q=0.1, text/plain; q=0.2|false",
         "*/*|false",
         "text/html, */*|false",
-        "text/plain|false"
+        "text/plain|false",
+        "@@@|false",
+        "*|false",
+        "/|false",
+        ";|false",
+        "text/plain;q=abc|false",
+        "text/plain;version=\"|false",
+        "application/openmetrics-text, @@@|false"
       })
   void acceptDecides(String accept, boolean open) throws Exception {
     HttpResponse<String> response = scrape(accept);

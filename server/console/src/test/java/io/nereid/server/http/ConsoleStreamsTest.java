@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.jr.ob.JSON;
 
 /** The console's events over sockets. */
@@ -122,6 +124,19 @@ class ConsoleStreamsTest {
       while (next.model("FP32") == null || !next.model("FP32").get("state").equals("UNLOADED")) {
         next = event(page);
       }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"overview, 1.1", "models/FP32, 1.1", "requests, 1.1", "overview, 1.0"})
+  void headGetsNoEvents(String path, String version) throws IOException {
+    try (TestServer server = server().identity(DataType.FP32);
+        RawClient client = server.connect()) {
+      client.send("HEAD /api/" + path + "/events HTTP/" + version + "\r\nHost: a\r\n\r\n");
+      RawClient.Response head = client.receiveHead().expect(200);
+      assertEquals("text/event-stream; charset=utf-8", head.fields().get("content-type"));
+      assertEquals("close", head.fields().get("connection"));
+      assertTrue(client.isClosedByServer(), "a body follows");
     }
   }
 
