@@ -5,15 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
+import io.nereid.Model;
+import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelStreamInferResponse;
+import io.nereid.server.http.FrameClient;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Streams of a decoupled model whose clients leave while it sends as fast as it can. */
+/** Streams whose clients leave, or do not read, while the server has more for them. */
 class AbandonedStreamTest {
 
   // Together fewer than the server lets one connection cancel.
@@ -34,6 +39,28 @@ class AbandonedStreamTest {
         calls.forEach(call -> call.cancel("enough", null));
         server.awaitNoLiveBuffers();
       }
+    }
+  }
+
+  /** Responses that nobody takes would keep the model's instance for ever. */
+  @Test
+  void aModelIsUnloadedWhoseClientDoesNotRead() throws Exception {
+    GrpcLimits limits =
+        new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofMillis(200), 8192, 100, 100);
+    try (GrpcFixture server =
+            new GrpcFixture(
+                RepositoryOptions.builder().explicit().build(),
+                GrpcOptions.DEFAULT.withLimits(limits));
+        FrameClient client = new FrameClient(server.server().port()).begin(0)) {
+      server.nereid().load(InferFixture.repeatModel().build());
+      client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
+      byte[] request = StreamInferTest.repeat(10_000, 0).build().toByteArray();
+      client.data(1, GrpcFrames.message(request), false);
+      Model model = server.nereid().model("repeat");
+      InferFixture.await(() -> model.statistics().executingCount() > 0, "it is idle");
+      CompletableFuture.runAsync(model::unload)
+          .get(InferFixture.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      client.awaitReset(1);
     }
   }
 
