@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.grpc.CallOptions;
@@ -10,6 +11,9 @@ import io.nereid.model.RepositoryOptions;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelStreamInferResponse;
 import io.nereid.server.http.FrameClient;
+import io.nereid.types.DataType;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,6 +66,52 @@ class AbandonedStreamTest {
           .get(InferFixture.PATIENCE.toSeconds(), TimeUnit.SECONDS);
       client.awaitReset(1);
     }
+  }
+
+  /** A request counts with what it keeps of its message, until its reply is in the transport. */
+  @Test
+  void unreadRequestsHoldABudget() throws Exception {
+    MessageBudget heap = MessageBudget.HEAP;
+    int left = 1 << 20;
+    long others = heap.most() - left;
+    String id = "i".repeat(left / 5); // each character counts twice
+    ModelInferRequest.Builder parameters = InferFixture.floats("m", 1).setId("parameters");
+    for (int i = 0; i < 1000; i++) {
+      parameters.putParameters("p" + i, InferFixture.parameter(true));
+    }
+    assertTrue(heap.take(others));
+    try (InferFixture server = new InferFixture().identity("m", DataType.FP32);
+        FrameClient client = new FrameClient(server.port()).begin(0)) {
+      client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
+      for (int i = 0; i < 4; i++) {
+        send(client, InferFixture.floats("x", i).setId(id));
+      }
+      send(client, parameters);
+      InferFixture.await(
+          () -> heap.taken() > others + 2 * 2 * id.length() + 1000 * 150, "they do not count");
+      client.grant(1, FrameClient.LARGE_WINDOW).data(1, new byte[0], true);
+      ByteBuffer body = ByteBuffer.wrap(client.await(1).body.toByteArray());
+      for (int i = 0; i < 3; i++) {
+        assertEquals(id, next(body).getInferResponse().getId());
+      }
+      String refusal = next(body).getErrorMessage();
+      assertTrue(refusal.contains("messages hold on the heap"), refusal);
+      assertEquals("parameters", next(body).getInferResponse().getId());
+      InferFixture.await(() -> heap.taken() == others, "some is held");
+    } finally {
+      heap.giveBack(others);
+    }
+  }
+
+  private static void send(FrameClient client, ModelInferRequest.Builder request)
+      throws IOException {
+    client.data(1, GrpcFrames.message(request.build().toByteArray()), false);
+  }
+
+  private static ModelStreamInferResponse next(ByteBuffer body) throws IOException {
+    byte[] message = new byte[body.getInt(body.position() + 1)];
+    body.position(body.position() + 5).get(message);
+    return ModelStreamInferResponse.parseFrom(message);
   }
 
   /** A call that takes all responses, and more than it can ever take are to come. */

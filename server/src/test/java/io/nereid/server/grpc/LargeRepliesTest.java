@@ -184,6 +184,32 @@ class LargeRepliesTest {
     }
   }
 
+  /** What waits for a stream counts as all unread replies do. */
+  @Test
+  void holdABoundedPartOfTheMemory() throws Exception {
+    long most = ReplyBuffers.limit().mostOfOne();
+    int size = (int) Math.min(1 << 30, most / 5 * 2);
+    long fitting = (most - LARGE) / size;
+    try (InferFixture server =
+            new InferFixture(NereidOptions.builder().poolByteLimit((fitting + 4) * size));
+        FrameClient client = new FrameClient(server.port()).begin(0)) {
+      server.load(
+          ModelSpec.builder("large")
+              .backend(context -> (Batch batch) -> batch.output("OUT", size))
+              .input("IN", DataType.FP32, -1, -1)
+              .output("OUT", DataType.UINT8, -1));
+      client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
+      byte[] request = InferFixture.floats("large", 1).build().toByteArray();
+      for (int i = 0; i < fitting + 3; i++) {
+        client.data(1, GrpcFrames.message(request), false);
+      }
+      InferFixture.await(() -> server.successes("large") == fitting + 3, "not all were executed");
+      InferFixture.await(
+          () -> server.nereid().poolStatistics().liveBuffers() == fitting, "others are held");
+      client.hangUp();
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void areGivenBackWhenTheClientLeaves(boolean resets) throws Exception {
