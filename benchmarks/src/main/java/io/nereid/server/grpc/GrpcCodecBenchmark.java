@@ -65,7 +65,7 @@ public class GrpcCodecBenchmark extends ServerBenchmark {
   public Object readNereid() {
     try (IncomingRequest request = IncomingRequest.read(state, new LentMessage(message))) {
       if (request.failure() != null) {
-        throw new IllegalStateException(request.failure());
+        throw new IllegalStateException(request.failure().toString());
       }
       return request.request();
     }

@@ -4,13 +4,13 @@ import io.grpc.Status;
 import io.grpc.netty.shaded.io.netty.buffer.ByteBuf;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.DefaultHttp2Headers;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Connection;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionAdapter;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Error;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameListenerDecorator;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Headers;
-import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2RemoteFlowController;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Stream;
 import io.grpc.netty.shaded.io.netty.util.collection.IntObjectHashMap;
 import java.time.Duration;
@@ -19,47 +19,51 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Ends calls of one connection whose messages stay unfinished, since gRPC holds a partial message
- * until the rest comes. All connections share a budget of bytes for partial messages, and each
- * message must progress in time. Messages that come in one frame, as most do, are not tracked. The
- * connection's event loop is the only thread that calls it.
+ * until the rest comes, and the only message of a call until the client has closed its side. All
+ * connections share a budget of bytes for these, and each message must progress in time. Messages
+ * that come in one frame, as most do, are not tracked. Calls whose replies are not taken end, too.
+ * The connection's event loop is the only thread that calls it.
  */
 final class ArrivingMessages extends Http2FrameListenerDecorator {
 
   /** The bytes of a message that must arrive within each period, unless fewer are left. */
   static final long PROGRESS_BYTES = 1 << 20;
 
-  /** The number of replies that a client may always leave unread. */
-  private static final int FEW_REPLIES = 8;
-
   private final Http2ConnectionHandler connection;
   private final MessageBudget budget;
   private final Duration time;
   private final OpenCalls open;
-  private final SharedLimit replies;
+  private final MethodTable methods;
+  private final UntakenReplies replies;
+  private final Http2Connection.PropertyKey path; // of a stream whose client may still send
   private final IntObjectHashMap<UnfinishedMessage> unfinished = new IntObjectHashMap<>(2);
   private boolean watching;
-  private long endedNs = System.nanoTime(); // when a call last ended
 
   /** Passes frames on to gRPC's own listener of a connection. */
   ArrivingMessages(
       Http2ConnectionHandler connection,
       MessageBudget budget,
       SharedLimit calls,
-      SharedLimit replies,
+      SharedLimit replyBytes,
+      MethodTable methods,
       Duration time) {
     super(connection.decoder().frameListener());
     this.connection = connection;
     this.budget = budget;
     open = new OpenCalls(calls.share());
-    this.replies = replies;
+    this.methods = methods;
     this.time = time;
+    path = connection.connection().newKey();
+    replies =
+        new UntakenReplies(
+            connection.connection(), connection.encoder().flowController(), replyBytes, time);
     connection
         .connection()
         .addListener(
             new Http2ConnectionAdapter() {
               @Override
               public void onStreamClosed(Http2Stream stream) {
-                endedNs = System.nanoTime();
+                replies.ended(stream.id());
                 forget(stream.id());
                 open.end(stream.id());
               }
@@ -71,7 +75,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       ChannelHandlerContext context, int id, Http2Headers headers, int padding, boolean last)
       throws Http2Exception {
     super.onHeadersRead(context, id, headers, padding, last);
-    begun(context, id, last);
+    begun(context, id, headers, last);
   }
 
   @Override
@@ -86,11 +90,12 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       boolean last)
       throws Http2Exception {
     super.onHeadersRead(context, id, headers, dependency, weight, exclusive, padding, last);
-    begun(context, id, last);
+    begun(context, id, headers, last);
   }
 
   /** Notes that a call has begun, whose first message is to follow. */
-  private void begun(ChannelHandlerContext context, int id, boolean last) throws Http2Exception {
+  private void begun(ChannelHandlerContext context, int id, Http2Headers headers, boolean last)
+      throws Http2Exception {
     Http2Stream stream = connection.connection().stream(id);
     if (last || stream == null) {
       return;
@@ -99,7 +104,23 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       throw refused(
           context, stream, Status.RESOURCE_EXHAUSTED.withDescription("too many calls are open"));
     }
+    stream.setProperty(path, headers.path());
     watch(context);
+  }
+
+  /** True if the client of a call may send one message only. */
+  private boolean sendsOne(int id) {
+    Http2Stream stream = connection.connection().stream(id);
+    return stream != null
+        && stream.getProperty(path) instanceof CharSequence named
+        && methods.takesOne(named);
+  }
+
+  @Override
+  public void onWindowUpdateRead(ChannelHandlerContext context, int id, int increment)
+      throws Http2Exception {
+    replies.roomMade(id);
+    super.onWindowUpdateRead(context, id, increment);
   }
 
   @Override
@@ -110,7 +131,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     UnfinishedMessage message = unfinished.get(id);
     if (last) {
       forget(id); // the message is whole, or gRPC ends the call
-    } else if (message != null || !UnfinishedMessage.areWhole(data)) {
+    } else if (message != null || !UnfinishedMessage.areWhole(data) || sendsOne(id)) {
       arrived(context, id, message, data);
     }
     return super.onDataRead(context, id, data, padding, last);
@@ -125,7 +146,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     }
     UnfinishedMessage message = known;
     if (message == null) {
-      message = new UnfinishedMessage();
+      message = new UnfinishedMessage(sendsOne(id));
       unfinished.put(id, message);
     }
     long before = message.heldBytes();
@@ -168,8 +189,8 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       Http2Stream stream = connection.connection().stream(id);
       if (stream != null && isStuck(stream, unfinished.get(id))) {
         String description =
-            ("expected the rest of a message, or %s bytes more of it, within %s ms, got less; "
-                    + "--grpc-request-timeout-secs sets the time")
+            ("expected the rest of a message, or %s bytes more of it, and the end of a call's only "
+                    + "message, within %s ms, got less; --grpc-request-timeout-secs sets the time")
                 .formatted(PROGRESS_BYTES, time.toMillis());
         Status status = Status.DEADLINE_EXCEEDED.withDescription(description);
         connection.onError(context, false, refused(context, stream, status));
@@ -186,10 +207,16 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
         connection.onError(context, false, refused(context, stream, status));
       }
     }
-    if (replies.isScarce()
-        && System.nanoTime() - endedNs > time.toNanos() / 4
-        && hasManyReplies()) {
-      context.close(); // others need the memory of the unread replies
+    for (Http2Stream stream : replies.late()) {
+      Status status =
+          Status.DEADLINE_EXCEEDED.withDescription(
+              "expected the client to take some of its reply within "
+                  + time.toMillis()
+                  + " ms, it took none; --grpc-request-timeout-secs sets the time");
+      connection.onError(context, false, ended(stream, status));
+    }
+    if (replies.crowdOut()) {
+      context.close();
     }
     context.flush();
     if (!unfinished.isEmpty() || !open.isEmpty()) {
@@ -197,25 +224,10 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     }
   }
 
-  /** True if more replies wait for the client to read than a client with a few streams has. */
-  private boolean hasManyReplies() {
-    Http2RemoteFlowController flow = connection.encoder().flowController();
-    int[] waiting = {0};
-    try {
-      Http2Stream beyond =
-          connection
-              .connection()
-              .forEachActiveStream(
-                  stream -> !flow.hasFlowControlled(stream) || ++waiting[0] <= FEW_REPLIES);
-      return beyond != null;
-    } catch (Http2Exception e) {
-      throw new IllegalStateException(e); // the loop throws none
-    }
-  }
-
   private boolean isStuck(Http2Stream stream, UnfinishedMessage message) {
-    // Bytes that gRPC has not taken mean that the client waits for the server.
-    boolean waitsForServer = connection.decoder().flowController().unconsumedBytes(stream) > 0;
+    // Bytes that gRPC has not taken mean that the client of a stream waits for the server.
+    boolean waitsForServer =
+        !message.isOnly && connection.decoder().flowController().unconsumedBytes(stream) > 0;
     return !message.gotOn(waitsForServer ? 0 : PROGRESS_BYTES, time.toNanos());
   }
 
@@ -238,6 +250,11 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
           .encoder()
           .writeHeaders(context, stream.id(), trailers, 0, true, context.newPromise());
     }
+    return ended(stream, status);
+  }
+
+  /** The exception that ends a stream. */
+  private static Http2Exception ended(Http2Stream stream, Status status) {
     return Http2Exception.streamError(
         stream.id(), Http2Error.CANCEL, status.asRuntimeException(), "%s", status.getDescription());
   }
@@ -253,12 +270,19 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
     /** The memory of each frame beside its bytes: gRPC keeps frames separate. */
     private static final int FRAME_BYTES = 256;
 
+    /** Whether it is its call's only one, which counts until the client closes its side. */
+    private final boolean isOnly;
+
     private int prefixCount; // bytes of the prefix that have come
     private long length; // as far as the prefix has come
     private long bodyCount; // bytes behind the prefix that have come
     private long heldBytes;
     private long progressBytes; // bytes since the time below
     private long progressNs = System.nanoTime();
+
+    UnfinishedMessage(boolean isOnly) {
+      this.isOnly = isOnly;
+    }
 
     /** True if a stream that is between messages is between messages again behind these bytes. */
     static boolean areWhole(ByteBuf data) {
@@ -293,8 +317,10 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
           prefixCount = 0;
           length = 0;
           bodyCount = 0;
-          heldBytes = 0;
-          begin = position;
+          if (!isOnly) {
+            heldBytes = 0;
+            begin = position;
+          }
           progressBytes = 0;
           progressNs = System.nanoTime();
         }
@@ -305,9 +331,9 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
       }
     }
 
-    /** True if the last message is complete. */
+    /** True if gRPC holds nothing any more. */
     boolean isWhole() {
-      return prefixCount == 0;
+      return prefixCount == 0 && !isOnly;
     }
 
     /** The length in the message's prefix; 0 if the prefix has not come. */

@@ -9,7 +9,8 @@ import java.time.Duration;
  * @param messageBytes the largest message that is received, after decompression
  * @param unfinishedBytes most bytes of messages that are not complete, of all connections together;
  *     0: half of the direct memory of this process
- * @param requestTime how long a client may take to send a message, or the next MiB of it
+ * @param requestTime how long a client may take to send a message, or the next MiB of it, and to
+ *     take some of a reply
  * @param metadataBytes the largest metadata of a call
  * @param callCount most calls at a time on one connection; more wait at the client
  * @param connectionCount most connections at once

@@ -7,7 +7,6 @@ import io.grpc.ServerInterceptors;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.TlsServerCredentials;
 import io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder;
-import io.grpc.netty.shaded.io.netty.channel.ServerChannel;
 import io.grpc.protobuf.services.ProtoReflectionService;
 import io.grpc.protobuf.services.ProtoReflectionServiceV1;
 import io.nereid.server.shared.Frontends;
@@ -121,9 +120,10 @@ public final class GrpcServer implements AutoCloseable {
     Server server = null;
     try {
       CallGate gate = new CallGate(state.health(), options);
+      MethodTable methods = methods(state, health, inference, gate, others);
       NettyServerBuilder builder =
-          builder(state, options, loops, replies)
-              .fallbackHandlerRegistry(methods(state, health, inference, gate, others))
+          builder(state, options, loops, replies, methods)
+              .fallbackHandlerRegistry(methods)
               .addTransportFilter(connections);
       builder.addStreamTracerFactory(new CallCounts(state.grpcAnswers()));
       state.accessLog().ifPresent(log -> builder.addStreamTracerFactory(new CallLog(log)));
@@ -183,7 +183,11 @@ public final class GrpcServer implements AutoCloseable {
   }
 
   private static NettyServerBuilder builder(
-      ServerState state, GrpcOptions options, EventLoops loops, SharedLimit replies) {
+      ServerState state,
+      GrpcOptions options,
+      EventLoops loops,
+      SharedLimit replies,
+      MethodTable methods) {
     GrpcLimits limits = options.limits();
     GrpcKeepAlive keepAlive = options.keepAlive();
     MessageBudget budget = MessageBudget.ofUnfinished(limits.unfinishedBytes());
@@ -193,7 +197,22 @@ public final class GrpcServer implements AutoCloseable {
                 new InetSocketAddress(options.address(), options.port()), credentials(options))
             .bossEventLoopGroup(loops.acceptor())
             .workerEventLoopGroup(loops.workers())
-            .channelFactory(() -> newServerChannel(state, loops, limits, budget, calls, replies))
+            .channelFactory(() ->
+                loops.newServerChannel(
+                    new AcceptHandler(
+                        limits,
+                        state.heap(),
+                        state.frontends().failures("grpc"),
+                        state.health()::listenerEnded,
+                        connection ->
+                            new FrameLimit(
+                                new ArrivingMessages(
+                                    connection,
+                                    budget,
+                                    calls,
+                                    replies,
+                                    methods,
+                                    limits.requestTime())))))
             .directExecutor()
             .compressorRegistry(options.compression().replyEncodings())
             .decompressorRegistry(GrpcCompression.requestEncodings())
@@ -213,25 +232,6 @@ public final class GrpcServer implements AutoCloseable {
         .maxAgeGrace()
         .ifPresent(grace -> builder.maxConnectionAgeGrace(grace.toNanos(), TimeUnit.NANOSECONDS));
     return builder;
-  }
-
-  private static ServerChannel newServerChannel(
-      ServerState state,
-      EventLoops loops,
-      GrpcLimits limits,
-      MessageBudget budget,
-      SharedLimit calls,
-      SharedLimit replies) {
-    return loops.newServerChannel(
-        new AcceptHandler(
-            limits,
-            state.heap(),
-            state.frontends().failures("grpc"),
-            state.health()::listenerEnded,
-            connection ->
-                new FrameLimit(
-                    new ArrivingMessages(
-                        connection, budget, calls, replies, limits.requestTime()))));
   }
 
   /** Returns credentials that look for changed files at each connection. */

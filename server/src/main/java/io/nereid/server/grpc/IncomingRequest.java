@@ -1,5 +1,6 @@
 package io.nereid.server.grpc;
 
+import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.nereid.InferRequest;
 import io.nereid.Model;
@@ -13,43 +14,72 @@ import java.io.InputStream;
  * cannot. The reason is not thrown, because the transport would take it for a failure of its own.
  *
  * <p>It owns the request with the memory of its inputs, and the regions of shared memory that its
- * outputs go to. grpc-java hands what a marshaller returns straight to {@code Listener.onMessage},
- * and that listener closes it in any case.
+ * outputs go to, and holds a part of the heap's budget for what it keeps of the message. grpc-java
+ * hands what a marshaller returns straight to {@code Listener.onMessage}, and that listener closes
+ * it in any case. Its call's event loop is the only thread that calls it.
  */
 final class IncomingRequest implements AutoCloseable {
 
-  private final InferMessage message;
+  /** The heap of a request without parameters, measured in a stream and rounded up. */
+  private static final int REQUEST_BYTES = 1 << 10;
+
+  /** Most bytes that count with the call, and not by themselves. */
+  private static final int FEW_BYTES = 4 << 10;
+
   private final long startNs;
+  private final String id;
+  private final String modelName;
+  private final long namedVersion;
   private final Model model;
   private final InferRequest request;
   private final OutputForms forms;
-  private final Throwable failure;
+  private final Status failure;
+  private final boolean enablesEmptyFinal;
+  private final long keptBytes;
+  private long heldBytes; // the part of them that was taken from the budget: all, or nothing
 
   private IncomingRequest(
       InferMessage message, long startNs, Model model, InferRequest request, OutputForms forms) {
-    this.message = message;
     this.startNs = startNs;
     this.model = model;
     this.request = request;
     this.forms = forms;
+    id = message.id();
+    modelName = model.name();
+    namedVersion = ModelVersions.named(message.modelVersion());
     failure = null;
+    enablesEmptyFinal = message.parameters() != null && message.parameters().enablesEmptyFinal();
+    keptBytes = REQUEST_BYTES + message.keptBytes() + (long) Character.BYTES * id.length();
   }
 
-  private IncomingRequest(InferMessage message, long startNs, Throwable failure) {
-    this.message = message;
+  private IncomingRequest(InferMessage message, long startNs, Status failure) {
     this.startNs = startNs;
     this.failure = failure;
+    id = message.id();
+    modelName = message.modelName();
+    namedVersion = ModelVersions.named(message.modelVersion());
     model = null;
     request = null;
     forms = null;
+    enablesEmptyFinal = false;
+    keptBytes = REQUEST_BYTES + (long) Character.BYTES * (id.length() + modelName.length());
   }
 
   /** Reads a message; never throws. */
   static IncomingRequest read(ServerState state, InputStream stream) {
-    InferMessage message = new InferMessage();
     long startNs = state.tracing().isOn() ? System.nanoTime() : 0;
+    IncomingRequest incoming = read(state, stream, startNs);
+    if (incoming.keptBytes <= FEW_BYTES || incoming.hold()) {
+      return incoming;
+    }
+    incoming.close();
+    return new IncomingRequest(new InferMessage(), startNs, incoming.refusal());
+  }
+
+  private static IncomingRequest read(ServerState state, InputStream stream, long startNs) {
+    InferMessage message = new InferMessage();
     if (state.health().isStopping()) {
-      return new IncomingRequest(message, startNs, stopping());
+      return new IncomingRequest(message, startNs, GrpcStatus.of(stopping()));
     }
     RequestBuilder builder = new RequestBuilder(state.nereid(), message);
     OutputForms forms = new OutputForms(state.sharedMemory());
@@ -66,13 +96,25 @@ final class IncomingRequest implements AutoCloseable {
     } catch (Throwable t) { // also an OutOfMemoryError, which the client is told
       builder.close();
       forms.close();
-      return new IncomingRequest(message, startNs, known(t));
+      return new IncomingRequest(message, startNs, GrpcStatus.of(known(t)));
     } finally {
-      message.dropContents();
       if (in != null) {
         in.giveBackHeap();
       }
     }
+  }
+
+  /** Takes what it keeps from the heap's budget, until it is closed; false: too little is left. */
+  boolean hold() {
+    if (heldBytes == 0 && MessageBudget.HEAP.take(keptBytes)) {
+      heldBytes = keptBytes;
+    }
+    return heldBytes > 0;
+  }
+
+  /** The status of a request that could not be held. */
+  Status refusal() {
+    return GrpcStatus.of(StatusCode.RESOURCE_EXHAUSTED, MessageBudget.HEAP.refusal(keptBytes));
   }
 
   private static NereidException stopping() {
@@ -89,7 +131,7 @@ final class IncomingRequest implements AutoCloseable {
   }
 
   /** The reason why the request cannot be sent; null: it can. */
-  Throwable failure() {
+  Status failure() {
     return failure;
   }
 
@@ -100,17 +142,17 @@ final class IncomingRequest implements AutoCloseable {
 
   /** The client's id of the request; empty: none. */
   String id() {
-    return message.id();
+    return id;
   }
 
   /** The name of the model, which may not exist. */
   String modelName() {
-    return message.modelName();
+    return modelName;
   }
 
   /** The named version; 0 if none is named, or an impossible one. */
   long namedVersion() {
-    return ModelVersions.named(message.modelVersion());
+    return namedVersion;
   }
 
   /** The model that the request goes to; null if reading failed. */
@@ -130,7 +172,7 @@ final class IncomingRequest implements AutoCloseable {
 
   /** True if a stream is to end with an empty response where the model sends no final one. */
   boolean enablesEmptyFinal() {
-    return message.parameters() != null && message.parameters().enablesEmptyFinal();
+    return enablesEmptyFinal;
   }
 
   /** Gives the inputs' memory back, when the model has read them. */
@@ -146,6 +188,10 @@ final class IncomingRequest implements AutoCloseable {
     closeInputs();
     if (forms != null) {
       forms.close();
+    }
+    if (heldBytes > 0) {
+      MessageBudget.HEAP.giveBack(heldBytes);
+      heldBytes = 0;
     }
   }
 }

@@ -19,10 +19,6 @@ import java.util.concurrent.RejectedExecutionException;
  */
 final class InferCall extends TensorCall implements ResponseListener {
 
-  private static final Status REPLIES_WAIT =
-      Status.RESOURCE_EXHAUSTED.withDescription(
-          "too many bytes of replies wait for this client, or for all, to be read");
-
   private final long startNs = isTracing() ? System.nanoTime() : 0;
 
   private IncomingRequest incoming;
@@ -72,7 +68,7 @@ final class InferCall extends TensorCall implements ResponseListener {
       trace = beginTrace(incoming, startNs);
     }
     if (incoming.failure() != null) {
-      fail(GrpcStatus.of(incoming.failure()));
+      fail(incoming.failure());
       return;
     }
     try {
@@ -175,7 +171,7 @@ final class InferCall extends TensorCall implements ResponseListener {
     }
     replyBytes = reply.available();
     over = true;
-    incoming.close();
+    dropIncoming();
     if (trace != null) {
       traceEnd(trace, Status.OK);
       trace.sending();
@@ -203,17 +199,19 @@ final class InferCall extends TensorCall implements ResponseListener {
     }
   }
 
-  private SharedLimit.Share replies() {
-    return call.getAttributes().get(ConnectionLimit.REPLIES);
-  }
-
   private void fail(Status status) {
     over = true;
     if (incoming != null) {
-      incoming.close();
+      dropIncoming();
     }
     call.close(status, new Metadata());
     ended(status);
+  }
+
+  /** Lets go of the request, which the call would keep for as long as its reply is not taken. */
+  private void dropIncoming() {
+    incoming.close();
+    incoming = null;
   }
 
   /** Ends the trace of a call that did not succeed. */

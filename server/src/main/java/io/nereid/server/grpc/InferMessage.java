@@ -8,8 +8,8 @@ import java.util.List;
 
 /**
  * A {@code ModelInferRequest} as it came over the wire: its fields, and those of its inputs. One
- * thread reads it. Contents go straight into the request's memory if that exists by then; else into
- * arrays that the message owns until {@link #dropContents}.
+ * thread reads it, and drops it when the request is built. Contents go straight into the request's
+ * memory if that exists by then; else into arrays that the message owns.
  */
 final class InferMessage {
 
@@ -116,12 +116,6 @@ final class InferMessage {
     return null;
   }
 
-  /** Drops inputs and contents, which may be large and are not needed any more. */
-  void dropContents() {
-    inputs.clear();
-    rawContents.clear();
-  }
-
   // ---- What it says ----------------------------------------------------------------------------
 
   String modelName() {
@@ -147,6 +141,12 @@ final class InferMessage {
 
   List<RequestedOutput> outputs() {
     return outputs;
+  }
+
+  /** The heap of what a request keeps of it: parameters, and places in shared memory. */
+  long keptBytes() {
+    long places = inputs.size() + outputs.size();
+    return MessageParameters.ENTRY_BYTES * places + (parameters == null ? 0 : parameters.bytes());
   }
 
   /** The raw contents in their order; null where one is in the memory of its input. */

@@ -17,6 +17,9 @@ final class MessageParameters {
 
   static final String SHARED_MEMORY_REGION = "shared_memory_region";
 
+  /** The heap of an entry of a map, with a name and a value that are short. */
+  static final long ENTRY_BYTES = 150;
+
   /** The only parameter of Triton's own that a request may have. */
   private static final String ENABLE_EMPTY_FINAL = "triton_enable_empty_final_response";
 
@@ -76,6 +79,16 @@ final class MessageParameters {
   /** True if they place a tensor in shared memory. */
   boolean nameSharedMemory() {
     return values.containsKey(SHARED_MEMORY_REGION);
+  }
+
+  /** The heap that they take. */
+  long bytes() {
+    long bytes = ENTRY_BYTES * values.size();
+    for (Map.Entry<String, Object> entry : values.entrySet()) {
+      int length = entry.getValue() instanceof String text ? text.length() : 0;
+      bytes += (long) Character.BYTES * (entry.getKey().length() + length);
+    }
+    return bytes;
   }
 
   /** A string; null when it was not given. */

@@ -42,6 +42,12 @@ final class MethodTable extends HandlerRegistry {
     return known != null ? known : rest().get(method);
   }
 
+  /** True if the client of the method at a path sends one message, or there is no such method. */
+  boolean takesOne(CharSequence path) {
+    ServerMethodDefinition<?, ?> method = lookupMethod(path.toString().substring(1), null);
+    return method == null || method.getMethodDescriptor().getType().clientSendsOneMessage();
+  }
+
   @Override
   public synchronized List<ServerServiceDefinition> getServices() {
     rest();

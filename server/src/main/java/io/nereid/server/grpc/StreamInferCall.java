@@ -23,7 +23,8 @@ import java.util.concurrent.RejectedExecutionException;
  * <p>Requests to models that are not decoupled are answered in the order in which they came, those
  * to decoupled ones as their responses come. A request counts until its last response is written,
  * the number of requests is limited, and responses wait until the transport has room. So a client
- * that does not read is not read from, either.
+ * that does not read is not read from, either. Responses that wait, and replies that the transport
+ * has, count in the connection's share of unread bytes, but for the last of the transport's.
  */
 final class StreamInferCall extends TensorCall {
 
@@ -48,6 +49,7 @@ final class StreamInferCall extends TensorCall {
   /** The responses that are written when the transport has room. */
   private final ArrayDeque<Ready> ready = new ArrayDeque<>();
 
+  private long sentBytes; // taken from the share for replies that the transport may still have
   private boolean asked = true; // grpc-java was asked for a message, which has not come yet
   private boolean halfClosed;
   private boolean stopping;
@@ -60,13 +62,15 @@ final class StreamInferCall extends TensorCall {
    * @param failure in place of outputs; null: none
    * @param ends whether it is the last of its request
    * @param silent whether nothing is written, so that the request only ends
+   * @param bytes taken from the share of unread bytes, since the response has to wait
    */
   private record Ready(
       StreamedRequest request,
       InferResponse response,
-      Throwable failure,
+      Status failure,
       boolean ends,
-      boolean silent) {}
+      boolean silent,
+      long bytes) {}
 
   private StreamInferCall(
       ServerCall<IncomingRequest, OutgoingReply> call,
@@ -103,6 +107,11 @@ final class StreamInferCall extends TensorCall {
       message.close();
       return;
     }
+    if (!underWay.isEmpty() && !message.hold()) { // the first one counts with its call
+      message.close();
+      close(message.refusal());
+      return;
+    }
     CallLog.tell(message);
     // Each request of a stream has a trace of its own.
     Trace trace = message.startNs() == 0 ? null : beginTrace(message, message.startNs());
@@ -134,9 +143,9 @@ final class StreamInferCall extends TensorCall {
       }
     } catch (RuntimeException | Error e) { // the client is told
       if (decoupled) {
-        ended(request, e, false);
+        ended(request, GrpcStatus.of(e), false);
       } else {
-        answered(request, null, e);
+        answered(request, null, GrpcStatus.of(e));
       }
     }
   }
@@ -155,6 +164,7 @@ final class StreamInferCall extends TensorCall {
   @Override
   public void onCancel() {
     abandon();
+    taken();
   }
 
   /**
@@ -163,6 +173,7 @@ final class StreamInferCall extends TensorCall {
   @Override
   public void onComplete() {
     abandon();
+    taken();
   }
 
   /** Answers the requests that have come, and ends the stream. Any thread may call. */
@@ -193,7 +204,7 @@ final class StreamInferCall extends TensorCall {
   }
 
   /** Takes the answer of a model that is not decoupled, or the early failure of any request. */
-  void answered(StreamedRequest request, InferResponse response, Throwable failure) {
+  void answered(StreamedRequest request, InferResponse response, Status failure) {
     if (response != null && request.incoming().model() != null) {
       pace(request.incoming().model()).executed(response);
     }
@@ -205,7 +216,7 @@ final class StreamInferCall extends TensorCall {
     request.answered(response, failure);
     while (!ordered.isEmpty() && ordered.peek().answered) {
       StreamedRequest next = ordered.remove();
-      ready.add(new Ready(next, next.response, next.failure, true, false));
+      respond(next, next.response, next.failure, true);
       next.response = null;
     }
     write();
@@ -220,21 +231,39 @@ final class StreamInferCall extends TensorCall {
     Throwable failure = response.failure().orElse(null);
     if (failure == null) {
       request.responded(response);
-      ready.add(new Ready(request, response, null, false, false));
+      respond(request, response, null, false);
     } else {
       drop(response);
-      ready.add(new Ready(request, null, failure, false, false));
+      respond(request, null, GrpcStatus.of(failure), false);
     }
     write();
   }
 
+  /** Lets a response or failure wait for its turn; a response needs room for that. */
+  private void respond(
+      StreamedRequest request, InferResponse response, Status failure, boolean ends) {
+    boolean waits = response != null && !(ready.isEmpty() && call.isReady());
+    long bytes = waits ? outputBytes(response) : 0;
+    if (bytes == 0 || replies().take(bytes)) {
+      ready.add(new Ready(request, response, failure, ends, false, bytes));
+    } else {
+      drop(response);
+      ready.add(new Ready(request, null, REPLIES_WAIT, ends, false, 0));
+    }
+  }
+
+  private static long outputBytes(InferResponse response) {
+    List<String> names = response.outputNames();
+    return names.stream().mapToLong(name -> response.output(name).byteSize()).sum();
+  }
+
   /** Takes the end of a decoupled model's responses. */
-  void ended(StreamedRequest request, Throwable failure, boolean endsEmpty) {
+  void ended(StreamedRequest request, Status failure, boolean endsEmpty) {
     request.incoming().closeInputs();
     if (over) {
       return;
     }
-    ready.add(new Ready(request, null, failure, true, failure == null && !endsEmpty));
+    ready.add(new Ready(request, null, failure, true, failure == null && !endsEmpty, 0));
     write();
   }
 
@@ -247,6 +276,9 @@ final class StreamInferCall extends TensorCall {
   // ---- Writing ---------------------------------------------------------------------------------
 
   private void write() {
+    if (call.isReady()) {
+      taken();
+    }
     while (!over && !ready.isEmpty() && (ready.peek().silent() || call.isReady())) {
       write(ready.remove());
     }
@@ -265,27 +297,29 @@ final class StreamInferCall extends TensorCall {
   }
 
   private void write(Ready item) {
+    sentBytes += item.bytes();
     // Read now, since the response is closed if making its reply fails.
     boolean last = item.ends() || item.response() != null && item.response().isFinal();
-    Throwable failure = item.failure();
+    Status failure = item.failure();
     OutgoingReply reply = null;
     if (failure == null && !item.silent()) {
       try {
-        reply = reply(item, last);
+        reply = counted(reply(item, last), item.bytes());
+        failure = reply == null ? REPLIES_WAIT : null;
       } catch (RuntimeException | Error e) { // too large, or the wanted form is impossible
-        failure = e;
+        failure = GrpcStatus.of(e);
       }
     }
-    Status status = failure == null ? Status.OK : GrpcStatus.of(failure);
-    item.request().writing(status, item.ends() || failure != null && failsAsCall);
-    if (failure != null) {
-      if (failsAsCall) {
-        item.request().written(true);
-        close(status);
-        return;
-      }
+    boolean endsCall = failure != null && failsAsCall;
+    item.request().writing(failure == null ? Status.OK : failure, item.ends() || endsCall);
+    if (failure != null && !endsCall) {
       String id = item.request().incoming().id();
-      reply = OutgoingReply.error(status.getDescription(), id, last);
+      reply = counted(OutgoingReply.error(failure.getDescription(), id, last), 0);
+    }
+    if (failure != null && reply == null) { // the call ends with it, or there is no room to tell it
+      item.request().written(true);
+      close(failure);
+      return;
     }
     if (reply != null) {
       send(reply);
@@ -294,6 +328,25 @@ final class StreamInferCall extends TensorCall {
     if (item.ends()) {
       item.request().incoming().close();
       underWay.remove(item.request());
+    }
+  }
+
+  /** Counts a reply, {@code before} bytes of which are counted; null: no room, and it is closed. */
+  private OutgoingReply counted(OutgoingReply reply, long before) {
+    long more = Math.max(0, reply.available() - before);
+    if (!replies().take(more)) {
+      reply.close();
+      return null;
+    }
+    sentBytes += more;
+    return reply;
+  }
+
+  /** Gives back the bytes that the transport had, which has sent nearly all of them by now. */
+  private void taken() {
+    if (sentBytes > 0) {
+      replies().giveBack(sentBytes);
+      sentBytes = 0;
     }
   }
 
@@ -323,6 +376,7 @@ final class StreamInferCall extends TensorCall {
     open.remove(this);
     for (Ready item : ready) {
       drop(item.response());
+      sentBytes += item.bytes();
     }
     ready.clear();
     ordered.clear();

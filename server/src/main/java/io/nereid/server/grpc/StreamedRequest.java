@@ -23,7 +23,7 @@ final class StreamedRequest implements ResponseListener {
 
   // The answer of a model that is not decoupled, until its turn has come.
   InferResponse response;
-  Throwable failure;
+  Status failure;
   boolean answered;
 
   private ResponseStream responses; // a decoupled model's
@@ -60,14 +60,14 @@ final class StreamedRequest implements ResponseListener {
   }
 
   /** Keeps the answer of a model that is not decoupled until its turn has come. */
-  void answered(InferResponse itsResponse, Throwable itsFailure) {
+  void answered(InferResponse itsResponse, Status itsFailure) {
     response = itsResponse;
     failure = itsFailure;
     answered = true;
     if (itsResponse != null) {
       responded(itsResponse);
     } else if (trace != null && incoming.failure() == null) {
-      trace.failed(String.valueOf(itsFailure.getMessage()), true); // the status is known later
+      trace.failed(itsFailure.getDescription(), true); // the status is known later
     }
   }
 
@@ -140,7 +140,7 @@ final class StreamedRequest implements ResponseListener {
 
   @Override
   public void onFailure(NereidException failure) {
-    call.onLoop(() -> call.answered(this, null, failure), null);
+    call.onLoop(() -> call.answered(this, null, GrpcStatus.of(failure)), null);
   }
 
   /** Reads responses at the client's pace. */
@@ -157,7 +157,7 @@ final class StreamedRequest implements ResponseListener {
     } catch (RuntimeException | Error e) { // the client is told, unless it has left
       failure = abandoned ? null : e;
     }
-    Throwable reason = failure;
+    Status reason = failure == null ? null : GrpcStatus.of(failure);
     boolean endsEmpty = !finalSent && reason == null && incoming.enablesEmptyFinal();
     call.onLoop(() -> call.ended(this, reason, endsEmpty), null);
   }

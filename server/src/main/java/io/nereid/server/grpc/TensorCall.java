@@ -30,6 +30,11 @@ import java.util.regex.Pattern;
  */
 abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
 
+  /** The status of a reply for which there is no room. */
+  static final Status REPLIES_WAIT =
+      Status.RESOURCE_EXHAUSTED.withDescription(
+          "too many bytes of replies wait for this client, or for all, to be read");
+
   /** Names of metadata that gRPC allows: clients may send others. */
   private static final Pattern NAME = Pattern.compile("[0-9a-z_.-]+");
 
@@ -110,6 +115,11 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
       }
     }
     return fields;
+  }
+
+  /** The connection's share of the bytes of replies that clients have not taken. */
+  final SharedLimit.Share replies() {
+    return call.getAttributes().get(ConnectionLimit.REPLIES);
   }
 
   // ---- Traces ----------------------------------------------------------------------------------

@@ -85,6 +85,10 @@ public final class InferFixture implements AutoCloseable {
     return state;
   }
 
+  int port() {
+    return server.port();
+  }
+
   ManagedChannel channel() {
     return channel;
   }
@@ -118,15 +122,18 @@ public final class InferFixture implements AutoCloseable {
 
   /** Loads the bundled decoupled backend. */
   InferFixture repeat() {
-    return load(
-        ModelSpec.builder("repeat")
-            .backend("repeat")
-            .decoupled(true)
-            .input("IN", DataType.INT32, -1)
-            .input("DELAY", DataType.UINT32, -1)
-            .input("WAIT", DataType.UINT32, 1)
-            .output("OUT", DataType.INT32, 1)
-            .output("IDX", DataType.UINT32, 1));
+    return load(repeatModel());
+  }
+
+  static ModelSpec.Builder repeatModel() {
+    return ModelSpec.builder("repeat")
+        .backend("repeat")
+        .decoupled(true)
+        .input("IN", DataType.INT32, -1)
+        .input("DELAY", DataType.UINT32, -1)
+        .input("WAIT", DataType.UINT32, 1)
+        .output("OUT", DataType.INT32, 1)
+        .output("IDX", DataType.UINT32, 1);
   }
 
   long successes(String model) {

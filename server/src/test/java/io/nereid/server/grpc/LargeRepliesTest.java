@@ -33,8 +33,12 @@ class LargeRepliesTest {
 
   private static final int LARGE = 600_000;
 
-  /** A model that answers each of its outputs X, Y and Z with its input of that name. */
   private static GrpcFixture server(GrpcCompression compression) {
+    return server(GrpcOptions.DEFAULT.withCompression(compression));
+  }
+
+  /** A model that answers each of its outputs X, Y and Z with its input of that name. */
+  private static GrpcFixture server(GrpcOptions options) {
     Nereid nereid =
         Nereid.create(NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build());
     ModelSpec.Builder model =
@@ -49,10 +53,7 @@ class LargeRepliesTest {
       model.input("IN " + name, DataType.UINT8, -1).output(name, DataType.UINT8, -1);
     }
     nereid.load(model.build());
-    return new GrpcFixture(
-        nereid,
-        ServerState.builder(nereid).build(),
-        GrpcOptions.DEFAULT.withCompression(compression));
+    return new GrpcFixture(nereid, ServerState.builder(nereid).build(), options);
   }
 
   private static ModelInferRequest request(int... sizes) {
@@ -138,6 +139,74 @@ class LargeRepliesTest {
       assertEquals(
           request(LARGE, LARGE, 0).getRawInputContentsList(), response.getRawOutputContentsList());
       awaitNoBuffers(server);
+    }
+  }
+
+  private static GrpcFixture impatientServer() {
+    GrpcLimits limits = new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(1), 8192, 100, 100);
+    return server(GrpcOptions.DEFAULT.withLimits(limits));
+  }
+
+  /** Sends requests over a stream whose replies have no room. */
+  private static void stream(FrameClient client, int stream, int count) throws IOException {
+    client.head(stream, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
+    for (int i = 0; i < count; i++) {
+      client.data(stream, GrpcFrames.message(request(LARGE, 0, 0).toByteArray()), false);
+    }
+  }
+
+  /** A slow client may take as long as it wants, and a stream may rest. */
+  @Test
+  void areDroppedIfTheClientTakesNone() throws Exception {
+    try (GrpcFixture server = impatientServer();
+        FrameClient client = new FrameClient(server.server().port()).begin(0)) {
+      stream(client, 1, 1);
+      client.grant(1, 2 * LARGE);
+      while (client.reply(1).body.size() < LARGE) {
+        client.next();
+      }
+      stream(client, 3, 3);
+      client.head(5, false, "POST", GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
+      client.data(5, GrpcFrames.message(request(LARGE, 0, 0).toByteArray()), true);
+      stream(client, 7, 1);
+      while (client.reply(3).reset < 0 || client.reply(5).reset < 0) {
+        client.grant(7, 1).await(FrameClient.DATA, 0);
+      }
+      client.grant(7, 2 * LARGE);
+      while (client.reply(7).body.size() < LARGE) {
+        client.next();
+      }
+      for (int stream : new int[] {1, 7}) {
+        client.data(stream, new byte[0], true);
+        assertEquals("0", client.await(stream).fields.get("grpc-status"));
+      }
+      awaitNoBuffers(server);
+    }
+  }
+
+  /** What waits for a stream counts as all unread replies do. */
+  @Test
+  void holdABoundedPartOfTheMemory() throws Exception {
+    long most = ReplyBuffers.limit().mostOfOne();
+    int size = (int) Math.min(1 << 30, most / 5 * 2);
+    long fitting = (most - LARGE) / size;
+    try (InferFixture server =
+            new InferFixture(NereidOptions.builder().poolByteLimit((fitting + 4) * size));
+        FrameClient client = new FrameClient(server.port()).begin(0)) {
+      server.load(
+          ModelSpec.builder("large")
+              .backend(context -> (Batch batch) -> batch.output("OUT", size))
+              .input("IN", DataType.FP32, -1, -1)
+              .output("OUT", DataType.UINT8, -1));
+      client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
+      byte[] request = InferFixture.floats("large", 1).build().toByteArray();
+      for (int i = 0; i < fitting + 3; i++) {
+        client.data(1, GrpcFrames.message(request), false);
+      }
+      InferFixture.await(() -> server.successes("large") == fitting + 3, "not all were executed");
+      InferFixture.await(
+          () -> server.nereid().poolStatistics().liveBuffers() == fitting, "others are held");
+      client.hangUp();
     }
   }
 

@@ -27,6 +27,7 @@ class UnfinishedMessagesTest {
 
   private static final Duration PATIENT = Duration.ofMinutes(10);
   private static final int MIB = 1 << 20;
+  private static final String HEALTH_CHECK = "/" + HealthService.NAME + "/Check";
 
   private final LoggedLines log = new LoggedLines();
 
@@ -61,14 +62,20 @@ class UnfinishedMessagesTest {
     assertTrue(reply.fields.get("grpc-message").contains(text), reply.fields::toString);
   }
 
-  private static void expectServed(FrameClient client, int stream, int byteCount)
-      throws IOException {
+  /** A message that is good for any method. */
+  private static byte[] unknownField(int byteCount) {
     byte[] unknownField = ByteBuffer.allocate(byteCount).put((byte) 122).array();
     int length = byteCount - 4;
     unknownField[1] = (byte) (length & 0x7F | 0x80);
     unknownField[2] = (byte) (length >> 7 & 0x7F | 0x80);
     unknownField[3] = (byte) (length >> 14);
-    FrameClient.Reply reply = GrpcFrames.call(client, stream, "ServerLive", unknownField);
+    return unknownField;
+  }
+
+  private static void expectServed(FrameClient client, int stream, int byteCount)
+      throws IOException {
+    FrameClient.Reply reply =
+        GrpcFrames.call(client, stream, "ServerLive", unknownField(byteCount));
     assertEquals("0", reply.fields.get("grpc-status"), reply.fields::toString);
   }
 
@@ -118,6 +125,43 @@ class UnfinishedMessagesTest {
       for (int stream = 7; stream < 25; stream += 2) {
         expectServed(one, stream, 1_000_000);
       }
+    }
+  }
+
+  /** gRPC keeps the only message of a call until the client has closed its side. */
+  @Test
+  void wholeOnesCountUntilTheirCallIsComplete() throws Exception {
+    try (GrpcFixture server = server(MIB, PATIENT);
+        FrameClient client = connect(server)) {
+      client.head(1, false, "POST", GrpcFrames.path("ServerMetadata"), GrpcFrames.FIELDS);
+      client.data(1, GrpcFrames.message(unknownField(600_000)), false);
+      client.head(3, false, "POST", GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
+      client.data(3, GrpcFrames.message(unknownField(600_000)), false);
+      expect(client, 3, "8", "--grpc-max-total-input-size");
+      for (int stream = 5; stream < 125; stream += 2) { // each message comes in one frame
+        client.head(stream, false, "POST", HEALTH_CHECK, GrpcFrames.FIELDS);
+        client.data(stream, GrpcFrames.message(unknownField(10_000)), false);
+      }
+      expect(client, 123, "8", "--grpc-max-total-input-size");
+      client.data(1, new byte[0], true);
+      assertEquals("0", client.await(1).fields.get("grpc-status"));
+      expectServed(client, 125, 500_000);
+    }
+  }
+
+  @Test
+  void wholeOnesHaveATimeToEndTheirCall() throws Exception {
+    try (GrpcFixture server = server(MIB, Duration.ofMillis(200));
+        FrameClient client = connect(server)) {
+      client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
+      client.data(1, GrpcFrames.message(new byte[0]), false).await(FrameClient.DATA, 0);
+      begin(client, 3, "ModelInfer", 100, 100);
+      expect(client, 3, "4", "the end of a call's only message");
+      client.head(5, false, "POST", HEALTH_CHECK, GrpcFrames.FIELDS);
+      client.data(5, GrpcFrames.message(new byte[0]), false);
+      expect(client, 5, "4", "--grpc-request-timeout-secs");
+      client.data(1, new byte[0], true); // a stream may rest
+      assertEquals("0", client.await(1).fields.get("grpc-status"));
     }
   }
 

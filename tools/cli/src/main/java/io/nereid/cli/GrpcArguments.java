@@ -47,17 +47,17 @@ final class GrpcArguments extends Arguments {
       names = "--grpc-max-total-input-size",
       paramLabel = "BYTES",
       description =
-          "Most bytes of messages that are not complete, of all connections together; 0, the"
-              + " default: half of the direct memory, which is as large as the heap if nothing"
-              + " else is said.")
+          "Most bytes of messages that are not complete, or whose unary call is not, of all"
+              + " connections together; 0, the default: half of the direct memory, which is as"
+              + " large as the heap if nothing else is said.")
   private long maxTotalInputSize;
 
   @Option(
       names = "--grpc-request-timeout-secs",
       paramLabel = "SECONDS",
       description =
-          "How long a client may take to send a message, or the next MiB of it;"
-              + " ${DEFAULT-VALUE} by default.")
+          "How long a client may take to send a message, or the next MiB of it, and to take some"
+              + " of a reply; ${DEFAULT-VALUE} by default.")
   private long requestTimeoutSeconds = GrpcLimits.DEFAULT.requestTime().toSeconds();
 
   @Option(

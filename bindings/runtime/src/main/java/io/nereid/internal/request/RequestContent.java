@@ -71,6 +71,11 @@ public final class RequestContent {
     }
   }
 
+  /** Drops the parameters, which nobody reads of a request that is closed and answered. */
+  void dropParameters() {
+    parameters = null;
+  }
+
   // ---- Inputs and outputs ----------------------------------------------------------------------
 
   /**

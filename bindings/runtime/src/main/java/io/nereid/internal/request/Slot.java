@@ -218,6 +218,7 @@ public final class Slot {
     }
     if (bit == REQUEST) {
       record.dropInputs();
+      content.dropParameters();
     } else {
       record.dropOutputs();
     }
