@@ -44,7 +44,8 @@ final class MethodTable extends HandlerRegistry {
 
   /** True if the client of the method at a path sends one message, or there is no such method. */
   boolean takesOne(CharSequence path) {
-    ServerMethodDefinition<?, ?> method = lookupMethod(path.toString().substring(1), null);
+    String name = path.isEmpty() ? "" : path.toString().substring(1);
+    ServerMethodDefinition<?, ?> method = lookupMethod(name, null);
     return method == null || method.getMethodDescriptor().getType().clientSendsOneMessage();
   }
 
