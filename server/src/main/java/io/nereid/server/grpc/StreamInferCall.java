@@ -49,6 +49,7 @@ final class StreamInferCall extends TensorCall {
   private final ArrayDeque<Ready> ready = new ArrayDeque<>();
 
   private boolean asked = true; // grpc-java was asked for a message, which has not come yet
+  private boolean classifying; // the classes of the next response are being made
   private boolean halfClosed;
   private boolean stopping;
   private boolean over;
@@ -247,8 +248,16 @@ final class StreamInferCall extends TensorCall {
   // ---- Writing ---------------------------------------------------------------------------------
 
   private void write() {
-    while (!over && !ready.isEmpty() && (ready.peek().silent() || call.isReady())) {
-      write(ready.remove());
+    while (!over && !classifying && !ready.isEmpty() && (ready.peek().silent() || call.isReady())) {
+      Ready item = ready.remove();
+      InferResponse response = item.response();
+      OutputForms forms = item.request().incoming().forms();
+      classifying = response != null && !forms.areShort(response);
+      if (classifying) {
+        classify(response, forms, classes -> classified(item, classes));
+      } else {
+        write(item, null);
+      }
     }
     if (over) {
       return;
@@ -264,14 +273,25 @@ final class StreamInferCall extends TensorCall {
     }
   }
 
-  private void write(Ready item) {
+  private void classified(Ready item, OutputClasses classes) {
+    if (over) {
+      classes.close();
+      drop(item.response());
+      return;
+    }
+    classifying = false;
+    write(item, classes);
+    write();
+  }
+
+  private void write(Ready item, OutputClasses classes) {
     // Read now, since the response is closed if making its reply fails.
     boolean last = item.ends() || item.response() != null && item.response().isFinal();
     Throwable failure = item.failure();
     OutgoingReply reply = null;
     if (failure == null && !item.silent()) {
       try {
-        reply = reply(item, last);
+        reply = reply(item, classes, last);
       } catch (RuntimeException | Error e) { // too large, or the wanted form is impossible
         failure = e;
       }
@@ -303,13 +323,13 @@ final class StreamInferCall extends TensorCall {
     }
   }
 
-  private static OutgoingReply reply(Ready item, boolean last) {
+  private static OutgoingReply reply(Ready item, OutputClasses classes, boolean last) {
     IncomingRequest incoming = item.request().incoming();
     if (item.response() == null) {
       Model model = incoming.model();
       return OutgoingReply.emptyFinal(model.name(), model.version(), incoming.id());
     }
-    return OutgoingReply.streamed(item.response(), incoming.forms(), last);
+    return OutgoingReply.streamed(item.response(), incoming.forms(), classes, last);
   }
 
   /** Ends the stream before its time. */
