@@ -5,8 +5,10 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelConfig;
 import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import io.grpc.netty.shaded.io.netty.channel.ChannelPipeline;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Connection;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionDecoder;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2ConnectionHandler;
+import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2Exception;
 import io.grpc.netty.shaded.io.netty.handler.codec.http2.Http2FrameListener;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandler;
 import io.grpc.netty.shaded.io.netty.handler.ssl.SslHandshakeCompletionEvent;
@@ -153,7 +155,27 @@ final class AcceptHandler extends ChannelInboundHandlerAdapter {
         () -> {
           counted.set(true);
           counts.add(Reason.TIMEOUT);
-        });
+        },
+        stream -> endRefused(decoder.connection(), stream));
+  }
+
+  /**
+   * Notes that a stream has ended if its head was refused before there was a stream. Frames that
+   * follow on a stream that has ended fail alone; on one that never was, they end the connection.
+   */
+  private static void endRefused(Http2Connection connection, int stream) {
+    if (connection.streamMayHaveExisted(stream)) {
+      return;
+    }
+    Http2Connection.Endpoint<?> client = connection.remote();
+    int most = client.maxActiveStreams();
+    client.maxActiveStreams(Integer.MAX_VALUE); // the stream may be one too many
+    try {
+      client.createStream(stream, true).close();
+    } catch (Http2Exception e) { // the connection ends, or no client may use this number
+    } finally {
+      client.maxActiveStreams(most);
+    }
   }
 
   /**

@@ -3,6 +3,7 @@ package io.nereid.server.grpc;
 import io.grpc.Status;
 import io.nereid.internal.repository.ServerPaths;
 import io.nereid.server.shared.ErrorText;
+import io.nereid.server.shared.HeapShare;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger;
@@ -36,6 +37,7 @@ final class GrpcStatus {
     return switch (failure) {
       // The runtime's codes have gRPC's numbers.
       case NereidException e -> of(e.code(), e.getMessage());
+      case HeapShare.Exhausted e -> of(StatusCode.RESOURCE_EXHAUSTED, e.getMessage());
       case OutOfMemoryError e ->
           of(StatusCode.RESOURCE_EXHAUSTED, "not enough heap memory for the request");
       default -> {

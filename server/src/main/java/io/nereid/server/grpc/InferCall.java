@@ -157,9 +157,23 @@ final class InferCall extends TensorCall implements ResponseListener {
     if (trace != null) {
       trace.answered(response);
     }
+    if (incoming.forms().areShort(response)) {
+      reply(null);
+    } else {
+      classify(response, incoming.forms(), this::reply);
+    }
+  }
+
+  /** Sends the response; {@code classes} is null if they were not made beforehand. */
+  private void reply(OutputClasses classes) {
+    if (over) {
+      classes.close();
+      response.close();
+      return;
+    }
     OutgoingReply reply;
     try {
-      reply = OutgoingReply.unary(response, incoming.forms());
+      reply = OutgoingReply.unary(response, incoming.forms(), classes);
     } catch (RuntimeException | Error e) { // the client is told
       fail(GrpcStatus.of(e));
       return;

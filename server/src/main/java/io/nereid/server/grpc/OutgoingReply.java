@@ -34,22 +34,24 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
 
   private final WireWriter head;
   private final InferResponse response; // null: no outputs
+  private final OutputClasses classes; // null: they are made here
   private List<MemorySegment> contents = List.of();
   private long length;
   private boolean drained;
   private InputStream copy; // for callers that read instead of draining
   private ReplyBuffers.Lent lent; // takes the contents without a copy; null: they are copied
 
-  private OutgoingReply(InferResponse response) {
+  private OutgoingReply(InferResponse response, OutputClasses classes) {
     this.response = response;
+    this.classes = classes;
     head = new WireWriter();
   }
 
   // ---- Making one ------------------------------------------------------------------------------
 
-  /** The reply to ModelInfer; takes the response over. */
-  static OutgoingReply unary(InferResponse response, OutputForms forms) {
-    OutgoingReply reply = new OutgoingReply(response);
+  /** The reply to ModelInfer; takes the response and the classes, which may be null, over. */
+  static OutgoingReply unary(InferResponse response, OutputForms forms, OutputClasses classes) {
+    OutgoingReply reply = new OutgoingReply(response, classes);
     try {
       reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
       reply.writeParameters(response.parameters());
@@ -62,9 +64,10 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     }
   }
 
-  /** A response in a stream; takes the response over. */
-  static OutgoingReply streamed(InferResponse response, OutputForms forms, boolean last) {
-    OutgoingReply reply = new OutgoingReply(response);
+  /** A response in a stream; takes the response and the classes, which may be null, over. */
+  static OutgoingReply streamed(
+      InferResponse response, OutputForms forms, OutputClasses classes, boolean last) {
+    OutgoingReply reply = new OutgoingReply(response, classes);
     try {
       reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
       reply.writeParameters(response.parameters());
@@ -81,7 +84,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
 
   /** The end of a request in a stream, without outputs. */
   static OutgoingReply emptyFinal(String model, long version, String id) {
-    OutgoingReply reply = new OutgoingReply(null);
+    OutgoingReply reply = new OutgoingReply(null, null);
     reply.writeName(model, version, id);
     reply.writeFinal(true);
     reply.head.encloseAll(2, 0);
@@ -91,7 +94,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
 
   /** A failure in a stream; {@code last}: it ends its request. */
   static OutgoingReply error(String message, String id, boolean last) {
-    OutgoingReply reply = new OutgoingReply(null);
+    OutgoingReply reply = new OutgoingReply(null, null);
     reply.head.string(1, message);
     int from = reply.head.end();
     reply.head.string(3, id);
@@ -138,7 +141,7 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
       OutputForms.Form form = forms.of(name);
       Tensor tensor = response.output(name);
       if (form.classification() != null) {
-        tensor = form.classification().classify(tensor);
+        tensor = classes == null ? form.classification().classify(tensor, null) : classes.of(name);
       }
       describe(name, tensor);
       if (form.slice() == null) {
@@ -304,6 +307,9 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     drained = true;
     contents = List.of();
     head.close();
+    if (classes != null) {
+      classes.close();
+    }
     if (response != null && lent == null) {
       response.close();
     }

@@ -1,11 +1,13 @@
 package io.nereid.server.grpc;
 
 import io.nereid.InferRequest;
+import io.nereid.InferResponse;
 import io.nereid.model.ModelSpec;
 import io.nereid.server.memory.RegionSlice;
 import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.shared.Classification;
+import io.nereid.server.shared.ExecutionPace;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -80,6 +82,19 @@ final class OutputForms implements AutoCloseable {
       forms = new HashMap<>();
     }
     forms.put(output, form);
+  }
+
+  /** True if an event loop may make the classes that outputs of a response are wanted as. */
+  boolean areShort(InferResponse response) {
+    if (forms.isEmpty()) {
+      return true;
+    }
+    long ns = 0;
+    for (String name : response.outputNames()) {
+      Classification wanted = of(name).classification();
+      ns += wanted == null ? 0 : wanted.workNs(response.output(name));
+    }
+    return ns <= ExecutionPace.INLINE_NS;
   }
 
   Form of(String output) {

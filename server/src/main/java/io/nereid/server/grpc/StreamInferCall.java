@@ -51,6 +51,7 @@ final class StreamInferCall extends TensorCall {
 
   private long sentBytes; // taken from the share for replies that the transport may still have
   private boolean asked = true; // grpc-java was asked for a message, which has not come yet
+  private boolean classifying; // the classes of the next response are being made
   private boolean halfClosed;
   private boolean stopping;
   private boolean over;
@@ -242,7 +243,7 @@ final class StreamInferCall extends TensorCall {
   /** Lets a response or failure wait for its turn; a response needs room for that. */
   private void respond(
       StreamedRequest request, InferResponse response, Status failure, boolean ends) {
-    boolean waits = response != null && !(ready.isEmpty() && call.isReady());
+    boolean waits = response != null && (classifying || !ready.isEmpty() || !call.isReady());
     long bytes = waits ? outputBytes(response) : 0;
     if (bytes == 0 || replies().take(bytes)) {
       ready.add(new Ready(request, response, failure, ends, false, bytes));
@@ -279,8 +280,16 @@ final class StreamInferCall extends TensorCall {
     if (call.isReady()) {
       taken();
     }
-    while (!over && !ready.isEmpty() && (ready.peek().silent() || call.isReady())) {
-      write(ready.remove());
+    while (!over && !classifying && !ready.isEmpty() && (ready.peek().silent() || call.isReady())) {
+      Ready item = ready.remove();
+      InferResponse response = item.response();
+      OutputForms forms = item.request().incoming().forms();
+      classifying = response != null && !forms.areShort(response);
+      if (classifying) {
+        classify(response, forms, classes -> classified(item, classes));
+      } else {
+        write(item, null);
+      }
     }
     if (over) {
       return;
@@ -296,7 +305,20 @@ final class StreamInferCall extends TensorCall {
     }
   }
 
-  private void write(Ready item) {
+  private void classified(Ready item, OutputClasses classes) {
+    if (over) {
+      classes.close();
+      drop(item.response());
+      sentBytes += item.bytes();
+      taken();
+      return;
+    }
+    classifying = false;
+    write(item, classes);
+    write();
+  }
+
+  private void write(Ready item, OutputClasses classes) {
     sentBytes += item.bytes();
     // Read now, since the response is closed if making its reply fails.
     boolean last = item.ends() || item.response() != null && item.response().isFinal();
@@ -304,7 +326,7 @@ final class StreamInferCall extends TensorCall {
     OutgoingReply reply = null;
     if (failure == null && !item.silent()) {
       try {
-        reply = counted(reply(item, last), item.bytes());
+        reply = counted(reply(item, classes, last), item.bytes());
         failure = reply == null ? REPLIES_WAIT : null;
       } catch (RuntimeException | Error e) { // too large, or the wanted form is impossible
         failure = GrpcStatus.of(e);
@@ -356,13 +378,13 @@ final class StreamInferCall extends TensorCall {
     }
   }
 
-  private static OutgoingReply reply(Ready item, boolean last) {
+  private static OutgoingReply reply(Ready item, OutputClasses classes, boolean last) {
     IncomingRequest incoming = item.request().incoming();
     if (item.response() == null) {
       Model model = incoming.model();
       return OutgoingReply.emptyFinal(model.name(), model.version(), incoming.id());
     }
-    return OutgoingReply.streamed(item.response(), incoming.forms(), last);
+    return OutgoingReply.streamed(item.response(), incoming.forms(), classes, last);
   }
 
   /** Ends the stream before its time. */

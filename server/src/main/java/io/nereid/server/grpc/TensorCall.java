@@ -8,6 +8,7 @@ import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.nereid.InferRequest;
+import io.nereid.InferResponse;
 import io.nereid.Model;
 import io.nereid.server.shared.ExecutionPace;
 import io.nereid.server.shared.HeaderForwarding;
@@ -20,7 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
 /**
@@ -120,6 +123,24 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
   /** The connection's share of the bytes of replies that clients have not taken. */
   final SharedLimit.Share replies() {
     return call.getAttributes().get(ConnectionLimit.REPLIES);
+  }
+
+  /**
+   * Makes the classes that a response's outputs are wanted as on a thread of the connection, and
+   * goes on with them on the event loop, which owns both again. The response must stay open until
+   * then.
+   */
+  final void classify(InferResponse response, OutputForms forms, Consumer<OutputClasses> goOn) {
+    ConnectionTasks.of(call)
+        .run(() -> {
+          OutputClasses classes = new OutputClasses(response, forms);
+          try {
+            loop.execute(() -> goOn.accept(classes));
+          } catch (RejectedExecutionException e) { // the server has stopped, and the call is over
+            classes.close();
+            response.close();
+          }
+        });
   }
 
   // ---- Traces ----------------------------------------------------------------------------------

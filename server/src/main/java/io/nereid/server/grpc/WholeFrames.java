@@ -5,12 +5,14 @@ import io.grpc.netty.shaded.io.netty.channel.ChannelHandlerContext;
 import io.grpc.netty.shaded.io.netty.channel.ChannelInboundHandlerAdapter;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntConsumer;
 
 /**
- * Precedes a decoder of HTTP/2 and passes on only whole frames, all of one read together; a frame
- * that comes in several reads is put together here. A decoder that waits for the rest of a frame
- * would copy all further bytes behind it, so each byte of a large body once more. A frame, or a
- * head of several frames, must be complete in time. For one connection, whose thread calls it.
+ * Precedes a decoder of HTTP/2 and passes on only whole frames, those of one read together up to
+ * each head; a frame that comes in several reads is put together here. A decoder that waits for the
+ * rest of a frame would copy all further bytes behind it, so each byte of a large body once more. A
+ * frame, or a head of several frames, must be complete in time. For one connection, whose thread
+ * calls it.
  */
 final class WholeFrames extends ChannelInboundHandlerAdapter {
 
@@ -24,12 +26,14 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
 
   private static final int TYPE_AT = 3;
   private static final int FLAGS_AT = 4;
+  private static final int STREAM_AT = 5;
   private static final int HEADERS = 1;
   private static final int CONTINUATION = 9;
   private static final int END_HEADERS = 4;
 
   private final long timeNs;
   private final Runnable late;
+  private final IntConsumer headRead;
   private boolean headOpen; // the next frame of a head is still to come
   private long sinceNs; // when the incomplete frame or head began
   private boolean watching;
@@ -37,10 +41,16 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
   private int prefaceLeft = PREFACE_BYTES; // bytes of the client's preface still to come
   private ByteBuf begun; // the beginning of a frame; null: no frame is incomplete
 
-  /** Makes a handler that runs {@code late} when a frame is not complete within the time. */
-  WholeFrames(Duration time, Runnable late) {
+  /**
+   * Makes the handler of a connection.
+   *
+   * @param late runs when a frame is not complete within the time
+   * @param headRead takes the stream of each head that the decoder was given, before what follows
+   */
+  WholeFrames(Duration time, Runnable late, IntConsumer headRead) {
     timeNs = time.toNanos();
     this.late = late;
+    this.headRead = headRead;
   }
 
   @Override
@@ -52,11 +62,10 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
       if (begun != null && fillUp(bytes)) {
         ByteBuf frame = begun;
         begun = null;
-        lookAt(frame, 0);
         wasWhole = true;
-        context.fireChannelRead(frame);
+        passOn(context, frame, endedHead(frame, 0));
       }
-      int end = endOfWhole(bytes);
+      int end = endOfWhole(context, bytes);
       if (end < bytes.writerIndex()) {
         begin(context, bytes, end);
         bytes.writerIndex(end);
@@ -98,8 +107,11 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     begun.writeBytes(bytes, Math.max(0, Math.min(most, bytes.readableBytes())));
   }
 
-  /** The end of the last frame that is complete, or too long to wait for. */
-  private int endOfWhole(ByteBuf bytes) {
+  /**
+   * Passes on all frames up to the last head, and returns the end of the last frame that is
+   * complete, or too long to wait for.
+   */
+  private int endOfWhole(ChannelHandlerContext context, ByteBuf bytes) {
     int end = bytes.writerIndex();
     int preface = Math.min(prefaceLeft, bytes.readableBytes());
     int at = bytes.readerIndex() + preface;
@@ -112,8 +124,11 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
       if (length > end - at - HEADER_BYTES) {
         return at;
       }
-      lookAt(bytes, at);
+      int head = endedHead(bytes, at);
       at += HEADER_BYTES + length;
+      if (head > 0) {
+        passOn(context, bytes.readRetainedSlice(at - bytes.readerIndex()), head);
+      }
     }
     return at;
   }
@@ -126,12 +141,21 @@ final class WholeFrames extends ChannelInboundHandlerAdapter {
     begun.writeBytes(bytes, from, count);
   }
 
-  /** Notes whether a head goes on behind a frame. */
-  private void lookAt(ByteBuf bytes, int at) {
-    int type = bytes.getByte(at + TYPE_AT);
-    if (type == HEADERS || type == CONTINUATION) {
-      headOpen = (bytes.getByte(at + FLAGS_AT) & END_HEADERS) == 0;
+  private void passOn(ChannelHandlerContext context, ByteBuf frames, int head) {
+    context.fireChannelRead(frames);
+    if (head > 0) {
+      headRead.accept(head);
     }
+  }
+
+  /** The stream of the head that ends with a frame; 0: none. Notes whether one goes on. */
+  private int endedHead(ByteBuf bytes, int at) {
+    int type = bytes.getByte(at + TYPE_AT);
+    if (type != HEADERS && type != CONTINUATION) {
+      return 0;
+    }
+    headOpen = (bytes.getByte(at + FLAGS_AT) & END_HEADERS) == 0;
+    return headOpen ? 0 : bytes.getInt(at + STREAM_AT) & Integer.MAX_VALUE;
   }
 
   // ---- Time ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ public final class ExecutionPace {
    * request. Handing a request over costs 5 to 20 µs of processor time: much for a model that takes
    * 50 µs, negligible for one that takes 200.
    */
-  private static final long INLINE_NS = TimeUnit.MICROSECONDS.toNanos(50);
+  public static final long INLINE_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
   /** The weight of a faster execution in the estimate is 1 divided by this. */
   private static final int DECAY = 16;

@@ -12,7 +12,8 @@ public final class HeapArrays {
   /** The bytes that an array has in front of its elements. */
   private static final int HEADER_BYTES = 16;
 
-  private static final int MOST_BYTES = Integer.MAX_VALUE - 2 * HEADER_BYTES;
+  /** The longest array. */
+  static final int MOST_BYTES = Integer.MAX_VALUE - 2 * HEADER_BYTES;
 
   /** Arrays below this length fit half a region of any size. */
   private static final int SHORT_BYTES = 256 << 10;

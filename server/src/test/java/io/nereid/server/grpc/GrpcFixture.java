@@ -5,6 +5,7 @@ import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.protobuf.ProtoUtils;
 import io.grpc.stub.ClientCalls;
@@ -13,6 +14,7 @@ import io.nereid.NereidOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.shared.ServerState;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A server on a port of its own, and a client's connection to it. */
@@ -42,9 +44,15 @@ public final class GrpcFixture implements AutoCloseable {
 
   /** Takes over the runtime. */
   GrpcFixture(Nereid nereid, ServerState state, GrpcOptions options) {
+    this(nereid, state, options, List.of());
+  }
+
+  /** Serves more services, too. */
+  GrpcFixture(
+      Nereid nereid, ServerState state, GrpcOptions options, List<ServerServiceDefinition> others) {
     this.nereid = nereid;
     this.state = state;
-    server = GrpcServer.start(state, options);
+    server = GrpcServer.start(state, options, others);
     channel = channel(server.port());
   }
 

@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
@@ -27,6 +28,8 @@ import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;
 import io.nereid.proto.ServerMetadataRequest;
 import io.nereid.proto.ServerMetadataResponse;
+import io.nereid.server.http.FrameClient;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -37,6 +40,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Limits for clients, and the transport's settings for them. */
 class GrpcLimitsTest {
@@ -258,6 +263,54 @@ class GrpcLimitsTest {
         }
       }
       assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
+    }
+  }
+
+  /** A call whose head is refused, and more of it in the same write. */
+  private static byte[] refused(int stream, int dataFrames, String... field) {
+    ByteArrayOutputStream all = new ByteArrayOutputStream();
+    byte[] block = FrameClient.block("POST", GrpcFrames.path("ModelInfer"), field);
+    all.writeBytes(FrameClient.bytes(FrameClient.HEADERS, FrameClient.END_HEADERS, stream, block));
+    byte[] data = FrameClient.bytes(FrameClient.DATA, 0, stream, new byte[16 << 10]);
+    for (int i = 0; i < dataFrames; i++) {
+      all.writeBytes(data);
+    }
+    int ending = FrameClient.END_HEADERS | FrameClient.END_STREAM;
+    all.writeBytes(FrameClient.bytes(FrameClient.HEADERS, ending, stream, new byte[0]));
+    return all.toByteArray();
+  }
+
+  /** The frames hold twice what a connection may send ahead. */
+  @ParameterizedTest
+  @CsvSource({"x-bin, a", "te, x"})
+  void aHeadThatIsRefusedEndsItsCallOnly(String name, String value) throws Exception {
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT);
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      client
+          .head(1, false, "POST", "/grpc.health.v1.Health/Watch", GrpcFrames.FIELDS)
+          .data(1, GrpcFrames.message(new byte[0]), true)
+          .await(FrameClient.DATA, 0);
+      client.send(refused(3, 512, "content-type", "application/grpc", name, value));
+      assertEquals(1, client.awaitReset(3));
+      client.send(refused(5, 0, "content-type", "application/grpc", name, value)).reset(5);
+      GrpcFrames.call(client, 7, "ServerLive", new byte[0]).expect(200);
+      assertFalse(client.reply(1).complete, "the watch has ended");
+    }
+  }
+
+  @Test
+  void aCallTooManyEndsAlone() throws Exception {
+    try (GrpcFixture server =
+            server(GrpcOptions.DEFAULT.withLimits(GrpcFixture.limits(10_000, 8192, 100)));
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      int last = 1;
+      for (int i = 0; i < 100; i++, last += 2) {
+        client.head(last, false, "POST", GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
+      }
+      client.send(refused(last, 1, GrpcFrames.FIELDS));
+      assertEquals(FrameClient.REFUSED_STREAM, client.awaitReset(last));
+      client.reset(1);
+      GrpcFrames.call(client, last + 2, "ServerLive", new byte[0]).expect(200);
     }
   }
 }

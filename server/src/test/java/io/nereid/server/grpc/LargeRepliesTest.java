@@ -2,11 +2,19 @@ package io.nereid.server.grpc;
 
 import static io.nereid.server.grpc.InferFixture.input;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.ByteString;
 import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor;
+import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
 import io.nereid.model.Batch;
@@ -14,7 +22,10 @@ import io.nereid.model.ModelSpec;
 import io.nereid.proto.ModelInferRequest;
 import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelStreamInferResponse;
+import io.nereid.proto.ServerLiveRequest;
+import io.nereid.proto.ServerLiveResponse;
 import io.nereid.server.http.FrameClient;
+import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.ServerState;
 import io.nereid.types.DataType;
 import java.io.IOException;
@@ -22,6 +33,10 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -33,12 +48,16 @@ class LargeRepliesTest {
 
   private static final int LARGE = 600_000;
 
-  private static GrpcFixture server(GrpcCompression compression) {
-    return server(GrpcOptions.DEFAULT.withCompression(compression));
+  /** A number of classes that takes a reply of 3 MB, which clients allow, and more heap memory. */
+  private static final int MANY = 200_000;
+
+  private static GrpcFixture server(
+      GrpcCompression compression, ServerServiceDefinition... others) {
+    return server(GrpcOptions.DEFAULT.withCompression(compression), others);
   }
 
   /** A model that answers each of its outputs X, Y and Z with its input of that name. */
-  private static GrpcFixture server(GrpcOptions options) {
+  private static GrpcFixture server(GrpcOptions options, ServerServiceDefinition... others) {
     Nereid nereid =
         Nereid.create(NereidOptions.builder().drainTimeout(Duration.ofSeconds(10)).build());
     ModelSpec.Builder model =
@@ -53,7 +72,8 @@ class LargeRepliesTest {
       model.input("IN " + name, DataType.UINT8, -1).output(name, DataType.UINT8, -1);
     }
     nereid.load(model.build());
-    return new GrpcFixture(nereid, ServerState.builder(nereid).build(), options);
+    return new GrpcFixture(
+        nereid, ServerState.builder(nereid).build(), options, List.of(others));
   }
 
   private static ModelInferRequest request(int... sizes) {
@@ -222,6 +242,159 @@ class LargeRepliesTest {
         ask(server, 3, client);
       }
       client.hangUp();
+      awaitNoBuffers(server);
+    }
+  }
+
+  // ---- Classes ---------------------------------------------------------------------------------
+
+  /** A call without tensors that is answered when it is let through. */
+  private static final MethodDescriptor<ServerLiveRequest, ServerLiveResponse> WAIT =
+      GrpcFixture.method(
+          "test.Waiting/Wait",
+          MethodType.UNARY,
+          ServerLiveRequest.getDefaultInstance(),
+          ServerLiveResponse.getDefaultInstance());
+
+  private static ServerServiceDefinition waiting(CountDownLatch begun, CountDownLatch open) {
+    return new ServiceMethods("test.Waiting", () -> null)
+        .add(
+            "Wait",
+            ServerLiveRequest.getDefaultInstance(),
+            request -> {
+              begun.countDown();
+              await(open);
+              return ServerLiveResponse.getDefaultInstance();
+            })
+        .definition();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertTrue(latch.await(GrpcFixture.PATIENCE.toSeconds(), TimeUnit.SECONDS));
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** A request for all classes of so many scores. */
+  private static ModelInferRequest classes(int count) {
+    return request(count, 0, 0).toBuilder()
+        .addOutputs(
+            ModelInferRequest.InferRequestedOutputTensor.newBuilder()
+                .setName("X")
+                .putParameters("classification", InferFixture.parameter(count)))
+        .build();
+  }
+
+  private static ListenableFuture<ModelInferResponse> infer(
+      GrpcFixture server, ModelInferRequest request) {
+    return ClientCalls.futureUnaryCall(
+        server.channel().newCall(InferFixture.INFER, CallOptions.DEFAULT), request);
+  }
+
+  private static <T> T get(ListenableFuture<T> future) throws Exception {
+    return future.get(GrpcFixture.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+  }
+
+  /** A client's side of a stream. */
+  private static final class Streamed implements StreamObserver<ModelStreamInferResponse> {
+    final LinkedBlockingQueue<ModelStreamInferResponse> responses = new LinkedBlockingQueue<>();
+    final StreamObserver<ModelInferRequest> requests;
+
+    Streamed(GrpcFixture server) {
+      requests =
+          ClientCalls.asyncBidiStreamingCall(
+              server.channel().newCall(InferFixture.STREAM, CallOptions.DEFAULT), this);
+    }
+
+    @Override
+    public void onNext(ModelStreamInferResponse response) {
+      responses.add(response);
+    }
+
+    @Override
+    public void onError(Throwable failure) {}
+
+    @Override
+    public void onCompleted() {}
+
+    ModelStreamInferResponse next() throws Exception {
+      ModelStreamInferResponse next =
+          responses.poll(GrpcFixture.PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      assertTrue(next != null, "no response came");
+      return next;
+    }
+  }
+
+  private static long count(GrpcFixture server) {
+    return server.nereid().model("m").statistics().success().count();
+  }
+
+  /**
+   * The connection's own threads are taken, so that its large classifications wait, and no other.
+   */
+  @Test
+  void manyClassesAreMadeBesideTheEventLoop() throws Exception {
+    CountDownLatch begun = new CountDownLatch(2);
+    CountDownLatch open = new CountDownLatch(1);
+    long before = HeapBudget.ofThisProcess().takenByRequests();
+    try (GrpcFixture server = server(GrpcCompression.NONE, waiting(begun, open))) {
+      for (int i = 0; i < 2; i++) {
+        ClientCalls.futureUnaryCall(
+            server.channel().newCall(WAIT, CallOptions.DEFAULT),
+            ServerLiveRequest.getDefaultInstance());
+      }
+      await(begun);
+      ListenableFuture<ModelInferResponse> many = infer(server, classes(MANY));
+      ListenableFuture<ModelInferResponse> cancelled = infer(server, classes(MANY));
+      Streamed given = new Streamed(server);
+      given.requests.onNext(classes(MANY));
+      Streamed stream = new Streamed(server);
+      stream.requests.onNext(classes(MANY));
+      stream.requests.onNext(classes(3));
+      InferFixture.await(() -> count(server) == 5, "they were not executed");
+      for (int i = 0; i < 50; i++) {
+        assertEquals(1, get(infer(server, classes(3))).getOutputsCount());
+      }
+      assertFalse(many.isDone());
+      assertTrue(stream.responses.isEmpty());
+      cancelled.cancel(true);
+      given.requests.onError(new IllegalStateException("the client gives up"));
+      open.countDown();
+      ModelInferResponse first = stream.next().getInferResponse();
+      assertEquals(get(many).getRawOutputContentsList(), first.getRawOutputContentsList());
+      assertEquals(MANY, first.getOutputs(0).getShape(0));
+      ModelInferResponse second = stream.next().getInferResponse();
+      assertEquals(3, second.getOutputs(0).getShape(0));
+      stream.requests.onCompleted();
+      awaitNoBuffers(server);
+      InferFixture.await(
+          () -> HeapBudget.ofThisProcess().takenByRequests() == before, "heap is still held");
+    }
+  }
+
+  @Test
+  void theHeapForManyClassesIsCounted() throws Exception {
+    HeapBudget heap = HeapBudget.ofThisProcess();
+    try (GrpcFixture server = server(GrpcCompression.NONE)) {
+      long others = heap.requestBytes() - heap.takenByRequests() - MANY;
+      assertTrue(heap.take(others));
+      Streamed stream = new Streamed(server);
+      try {
+        ExecutionException failure =
+            assertThrows(ExecutionException.class, () -> get(infer(server, classes(MANY))));
+        Status status = Status.fromThrowable(failure.getCause());
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, status.getCode());
+        assertTrue(status.getDescription().contains("heap memory"), status::getDescription);
+        stream.requests.onNext(classes(MANY));
+        assertEquals(status.getDescription(), stream.next().getErrorMessage());
+      } finally {
+        heap.giveBack(others);
+      }
+      stream.requests.onNext(classes(MANY));
+      assertEquals("", stream.next().getErrorMessage());
+      stream.requests.onCompleted();
       awaitNoBuffers(server);
     }
   }

@@ -25,7 +25,7 @@ class WholeFramesTest {
   private static final String PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
   private final EmbeddedChannel channel =
-      new EmbeddedChannel(new WholeFrames(Duration.ofMinutes(1), () -> {}));
+      new EmbeddedChannel(new WholeFrames(Duration.ofMinutes(1), () -> {}, stream -> {}));
   private final List<ByteBuf> sent = new ArrayList<>();
 
   private void send(byte[] bytes) {

@@ -12,6 +12,8 @@ import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -43,7 +45,7 @@ class ClassificationTest {
   private static void expect(String message, Tensor scores, long count) {
     Classification classification = of(count, true);
     NereidException failure =
-        assertThrows(NereidException.class, () -> classification.classify(scores));
+        assertThrows(NereidException.class, () -> classification.classify(scores, null));
     assertEquals(StatusCode.INVALID_ARGUMENT, failure.code());
     assertTrue(failure.getMessage().contains(message), failure::getMessage);
   }
@@ -51,7 +53,7 @@ class ClassificationTest {
   @Test
   void givesTheBestOfEachRow() {
     Tensor scores = Tensor.ofFloats(new float[] {0.25f, 7, 0.5f, -1, -2, -0.125f}, 2, 3);
-    Tensor classes = of(2, true, "a", "", "c").classify(scores);
+    Tensor classes = of(2, true, "a", "", "c").classify(scores, null);
     assertArrayEquals(new long[] {2, 2}, classes.shape());
     assertEquals(
         List.of("7.000000:1", "0.500000:2:c", "-0.125000:2:c", "-1.000000:0:a"), strings(classes));
@@ -60,19 +62,19 @@ class ClassificationTest {
   @Test
   void withoutBatchesAllIsOneRow() {
     Tensor scores = Tensor.ofInts(new int[] {3, 9, 9, 4}, 2, 2);
-    Tensor classes = of(3, false, "a", "b").classify(scores);
+    Tensor classes = of(3, false, "a", "b").classify(scores, null);
     assertArrayEquals(new long[] {3}, classes.shape());
     assertEquals(List.of("9:1:b", "9:2", "4:3"), strings(classes));
   }
 
   @Test
   void thereAreNoMoreClassesThanScores() {
-    Tensor classes = of(100, true).classify(Tensor.ofLongs(new long[] {1, 2, 3, 4}, 2, 2));
+    Tensor classes = of(100, true).classify(Tensor.ofLongs(new long[] {1, 2, 3, 4}, 2, 2), null);
     assertArrayEquals(new long[] {2, 2}, classes.shape());
     assertEquals(List.of("2:1", "1:0", "4:1", "3:0"), strings(classes));
-    classes = of(100, true).classify(Tensor.ofLongs(new long[0], 2, 0));
+    classes = of(100, true).classify(Tensor.ofLongs(new long[0], 2, 0), null);
     assertArrayEquals(new long[] {2, 0}, classes.shape());
-    classes = of(100, true).classify(Tensor.ofLongs(new long[0], 0, 5));
+    classes = of(100, true).classify(Tensor.ofLongs(new long[0], 0, 5), null);
     assertArrayEquals(new long[] {0, 5}, classes.shape());
   }
 
@@ -96,22 +98,44 @@ class ClassificationTest {
     "-Infinity, -inf"
   })
   void numbersAreWrittenAsInCpp(double value, String text) {
-    Tensor classes = of(1, false).classify(Tensor.ofDoubles(new double[] {value}, 1));
+    Tensor classes = of(1, false).classify(Tensor.ofDoubles(new double[] {value}, 1), null);
     assertEquals(List.of(text + ":0"), strings(classes));
+  }
+
+  /** Many of the numbers lie in the middle of two last digits, or next to it. */
+  @Test
+  void numbersAreRoundedByTheirExactValue() {
+    Random random = new Random(7);
+    for (int round = 0; round < 50_000; round++) {
+      double value =
+          switch (round % 4) {
+            case 0 -> random.nextFloat() / (1 << random.nextInt(30));
+            case 1 -> random.nextLong() * Math.pow(2, -random.nextInt(90));
+            case 2 -> (random.nextInt(1 << random.nextInt(1, 31)) + 0.5) / 1e6;
+            default -> random.nextInt() / 128.0; // the last of seven digits may be 5
+          };
+      double[] values = {value, Math.nextUp(value)};
+      Tensor classes = of(2, false).classify(Tensor.ofDoubles(values, 2), null);
+      for (int i = 0; i < 2; i++) {
+        BigDecimal exact = new BigDecimal(values[i]).setScale(6, RoundingMode.HALF_EVEN);
+        String sign = values[i] < 0 ? "-" : "";
+        assertEquals(sign + exact.abs().toPlainString() + ":" + i, classes.stringAt(1 - i));
+      }
+    }
   }
 
   @Test
   void aFloatIsWrittenWithItsExactValue() {
-    Tensor classes = of(1, false).classify(Tensor.ofFloats(new float[] {16777217.1f}, 1));
+    Tensor classes = of(1, false).classify(Tensor.ofFloats(new float[] {16777217.1f}, 1), null);
     assertEquals(List.of("16777218.000000:0"), strings(classes));
-    classes = of(1, false).classify(Tensor.ofFloats(new float[] {0.1f}, 1));
+    classes = of(1, false).classify(Tensor.ofFloats(new float[] {0.1f}, 1), null);
     assertEquals(List.of("0.100000:0"), strings(classes));
   }
 
   @Test
   void notANumberIsWorseThanAnyNumber() {
     double[] values = {Double.NaN, Double.NEGATIVE_INFINITY, -0.0, 0.0, Double.POSITIVE_INFINITY};
-    Tensor classes = of(5, false).classify(Tensor.ofDoubles(values, 5));
+    Tensor classes = of(5, false).classify(Tensor.ofDoubles(values, 5), null);
     assertEquals(
         List.of("inf:4", "-0.000000:2", "0.000000:3", "-inf:1", "nan:0"), strings(classes));
   }
@@ -133,7 +157,7 @@ class ClassificationTest {
     Arrays.fill(bytes, 0, 2 * size, (byte) 0xff);
     bytes[size - 1] = 0x7f;
     Tensor scores = Tensor.of(type, MemorySegment.ofArray(bytes), 3);
-    assertEquals(List.of(expected.split(" ")), strings(of(3, false).classify(scores)));
+    assertEquals(List.of(expected.split(" ")), strings(of(3, false).classify(scores, null)));
   }
 
   @ParameterizedTest
@@ -153,7 +177,7 @@ class ClassificationTest {
     expect(message, wide, 1);
     Tensor tall = Tensor.of(DataType.INT8, bytes, 500_002, 2);
     expect(message, tall, 2);
-    assertArrayEquals(new long[] {500_002, 1}, of(1, true).classify(tall).shape());
+    assertArrayEquals(new long[] {500_002, 1}, of(1, true).classify(tall, null).shape());
   }
 
   /** Against sorting everything, with many equal scores. */
@@ -173,7 +197,7 @@ class ClassificationTest {
               .limit(count)
               .map(index -> scores[index] + ":" + index)
               .toList();
-      assertEquals(expected, strings(of(count, false).classify(Tensor.ofInts(scores, size))));
+      assertEquals(expected, strings(of(count, false).classify(Tensor.ofInts(scores, size), null)));
     }
   }
 }
