@@ -127,10 +127,16 @@ final class RequestBody implements ByteSource {
 
   @Override
   public int read(byte[] to, int offset, int count) throws IOException {
-    if (given == null) {
-      reader.breathe();
+    if (inflated == null) {
+      return readSent(to, offset, count);
     }
-    return inflated == null ? readSent(to, offset, count) : inflated.read(to, offset, count);
+    pause();
+    return inflated.read(to, offset, count);
+  }
+
+  @Override
+  public void pause() {
+    reader.breathe();
   }
 
   /** Reads the body as it came, where {@link #read(byte[], int, int)} decompresses it. */
@@ -144,6 +150,7 @@ final class RequestBody implements ByteSource {
       takeGiven(taken);
       return taken;
     }
+    pause();
     skipPast();
     int taken = fromHelidon(to, offset, count);
     if (taken < 0) {

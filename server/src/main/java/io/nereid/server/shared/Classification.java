@@ -29,6 +29,9 @@ public final class Classification {
   /** Most scores in a row, and most classes in an answer. */
   public static final int MAX_CLASSES = 1_000_000;
 
+  /** The number of elements between two pauses: texts take up to 4 µs each. */
+  private static final int TURN_ELEMENTS = 64;
+
   private final String output;
   private final List<String> labels;
   private final boolean batches;
@@ -61,6 +64,11 @@ public final class Classification {
 
   /** The classes as a BYTES tensor of heap memory: one row of them for each row of scores. */
   public Tensor classify(Tensor scores) {
+    return classify(scores, () -> {});
+  }
+
+  /** The same, with a pause from time to time, which lets other threads run. */
+  public Tensor classify(Tensor scores, Runnable pause) {
     if (!ScoreReader.isScore(scores.dataType())) {
       throw invalid(
           "class result not available for output due to unsupported type '"
@@ -80,7 +88,8 @@ public final class Classification {
     byte[][] strings = new byte[(int) (rows * classes)][];
     ScoreReader reader = new ScoreReader(scores.dataType(), scores.segment());
     for (int row = 0; row < rows; row++) {
-      classify(reader, row * rowSize, (int) rowSize, strings, row * (int) classes, (int) classes);
+      long start = row * rowSize;
+      classify(reader, start, (int) rowSize, strings, row * (int) classes, (int) classes, pause);
     }
     long byteSize = 0;
     for (byte[] string : strings) {
@@ -96,10 +105,19 @@ public final class Classification {
 
   /** Fills in one row. */
   private void classify(
-      ScoreReader scores, long start, int size, byte[][] strings, int at, int classes) {
+      ScoreReader scores,
+      long start,
+      int size,
+      byte[][] strings,
+      int at,
+      int classes,
+      Runnable pause) {
     BestClasses best = new BestClasses(classes);
     for (int i = 0; i < size; i++) {
       best.offer(scores.key(start + i), i);
+      if ((start + i) % TURN_ELEMENTS == 0) {
+        pause.run();
+      }
     }
     for (int i = at + classes - 1; i >= at; i--) {
       int index = best.removeWorst();
@@ -108,6 +126,9 @@ public final class Classification {
         text += ':' + labels.get(index);
       }
       strings[i] = text.getBytes(StandardCharsets.UTF_8);
+      if (i % TURN_ELEMENTS == 0) {
+        pause.run();
+      }
     }
   }
 

@@ -218,11 +218,11 @@ public final class ClientReader implements RepeatRounds.Member {
    * Lets other threads run, if this one has run for a while: a virtual thread that always finds
    * input never stops by itself. It parks, since after a yield the carrier takes its own queue's
    * threads first and never those that input has woken: two busy connections once delayed a third
-   * by 50 s.
+   * by 50 s. The thread of a round has no carrier.
    */
   public void breathe() {
     long nowNs = System.nanoTime();
-    if (nowNs - breathedNs > TURN_NS) {
+    if (nowNs - breathedNs > TURN_NS && !isInRound()) {
       breathedNs = nowNs;
       if (SCHEDULER.getQueuedVirtualThreadCount() > 0) {
         LockSupport.parkNanos(1); // with no other connection this would wake a carrier for nothing
