@@ -193,7 +193,8 @@ final class RequestBody implements ByteSource {
   private static HttpFailure noChunk() {
     return HttpFailure.closing(
         Status.BAD_REQUEST,
-        "expected the size of a chunk in hexadecimal digits and a line break, got something else");
+        "expected the size of a chunk in hexadecimal digits, a line break, as many bytes and a line"
+            + " break, got something else");
   }
 
   /** Helidon's stream; using it tells a client that waits for 100-continue to send. */

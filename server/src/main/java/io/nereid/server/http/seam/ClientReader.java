@@ -49,7 +49,7 @@ public final class ClientReader implements RepeatRounds.Member {
   private final ReaderOwner connection;
   private final RepeatRounds rounds;
   private final ClientChannel channel;
-  private final DataReader reader = DataReader.create(this::supply);
+  private final DataReader reader = new ChunkReader(this::supply);
   private byte[] buffer = new byte[FIRST_BYTES];
   private byte[] early; // bytes that the watch read; null: none
   private boolean ended; // the watch has seen the end of input
