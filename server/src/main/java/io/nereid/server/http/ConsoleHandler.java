@@ -7,6 +7,7 @@ import io.helidon.http.HeaderValues;
 import io.nereid.server.http.seam.ClientGoneException;
 import io.nereid.server.json.JsonBuffer;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.List;
 
 /** Serves the console's pages and the documents that they load, for one exchange. */
@@ -105,8 +106,12 @@ final class ConsoleHandler {
     byte[] bytes = zipped ? file.zipped() : file.plain();
     json.write(bytes, 0, bytes.length);
     String known = head.field("if-none-match");
-    boolean unchanged = known != null && List.of(known.split("\\s*,\\s*")).contains(tag);
-    exchange.send(unchanged ? Status.NOT_MODIFIED : Status.OK, json, List.of());
+    exchange.send(isAmong(tag, known) ? Status.NOT_MODIFIED : Status.OK, json, List.of());
+  }
+
+  /** True if the tag is among those of a field, which may be null. */
+  private static boolean isAmong(String tag, String tags) {
+    return tags != null && Arrays.stream(tags.split(",")).map(String::strip).anyMatch(tag::equals);
   }
 
   // ---- Events ----------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import io.nereid.server.shared.ByteSource;
 import io.nereid.server.shared.GzipInput;
 import io.nereid.server.shared.PieceBuffer;
 import java.io.EOFException;
+import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -97,9 +98,17 @@ enum ContentCoding {
 
   /** Compresses the JSON and the binary data of a reply; not for {@link #NONE}. */
   PieceBuffer compress(PieceBuffer json, List<MemorySegment> binary) throws IOException {
-    PieceBuffer compressed = new PieceBuffer(json.heap());
+    PieceBuffer compressed = json.another();
+    OutputStream paused = // compressing 512 bytes takes up to 0.2 ms
+        new FilterOutputStream(compressed) {
+          @Override
+          public void write(byte[] bytes, int offset, int count) {
+            json.pause();
+            compressed.write(bytes, offset, count);
+          }
+        };
     try (OutputStream to =
-        this == GZIP ? new GZIPOutputStream(compressed) : new DeflaterOutputStream(compressed)) {
+        this == GZIP ? new GZIPOutputStream(paused) : new DeflaterOutputStream(paused)) {
       json.writeTo(to);
       byte[] piece = new byte[PIECE_BYTES];
       for (MemorySegment segment : binary) {
@@ -107,6 +116,7 @@ enum ContentCoding {
           int count = (int) Math.min(piece.length, segment.byteSize() - at);
           MemorySegment.copy(segment, ValueLayout.JAVA_BYTE, at, piece, 0, count);
           to.write(piece, 0, count);
+          json.pause();
         }
       }
     }

@@ -46,7 +46,7 @@ final class InferResponseWriter {
       WantedOutputs.WantedOutput wanted = requested.of(name);
       Tensor tensor = response.output(name);
       if (wanted.classification() != null) {
-        tensor = wanted.classification().classify(tensor, json.heap());
+        tensor = wanted.classification().classify(tensor, json.heap(), json::pause);
       }
       describe(name, tensor, json);
       if (wanted.slice() != null) {

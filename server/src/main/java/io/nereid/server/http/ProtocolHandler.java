@@ -56,7 +56,7 @@ final class ProtocolHandler implements RequestEvents, RequestInHand {
   ProtocolHandler(HttpContext context, ClientConnection connection) {
     this.context = context;
     exchange = new HttpExchange(connection, context.limits(), context.health()::isStopping);
-    json = new JsonBuffer(connection.heap());
+    json = new JsonBuffer(connection.heap(), connection.reader()::breathe);
     log = new RequestLog(context.state(), exchange);
     infer = new InferHandler(context, this, log);
     generate = new GenerateHandler(context, this, log);

@@ -134,10 +134,16 @@ final class RequestBody implements ByteSource {
 
   @Override
   public int read(byte[] to, int offset, int count) throws IOException {
-    if (given == null) {
-      reader.breathe();
+    if (inflated == null) {
+      return readSent(to, offset, count);
     }
-    return inflated == null ? readSent(to, offset, count) : inflated.read(to, offset, count);
+    pause();
+    return inflated.read(to, offset, count);
+  }
+
+  @Override
+  public void pause() {
+    reader.breathe();
   }
 
   /** Reads the body as it came, where {@link #read(byte[], int, int)} decompresses it. */
@@ -151,6 +157,7 @@ final class RequestBody implements ByteSource {
       takeGiven(taken);
       return taken;
     }
+    pause();
     skipPast();
     int taken = fromHelidon(to, offset, count);
     if (taken < 0) {
@@ -193,7 +200,8 @@ final class RequestBody implements ByteSource {
   private static HttpFailure noChunk() {
     return HttpFailure.closing(
         Status.BAD_REQUEST,
-        "expected the size of a chunk in hexadecimal digits and a line break, got something else");
+        "expected the size of a chunk in hexadecimal digits, a line break, as many bytes and a line"
+            + " break, got something else");
   }
 
   /** Helidon's stream; using it tells a client that waits for 100-continue to send. */

@@ -11,12 +11,15 @@ public final class JsonBuffer extends PieceBuffer {
 
   /** Makes a buffer without a limit. */
   public JsonBuffer() {
-    this(null);
+    super();
   }
 
-  /** Makes a buffer whose pieces after the first count in a share of the heap. */
-  public JsonBuffer(HeapShare heap) {
-    super(heap);
+  /**
+   * Makes a buffer whose pieces after the first count in a share of the heap; {@code pause} lets
+   * other threads run, and is called with each piece.
+   */
+  public JsonBuffer(HeapShare heap, Runnable pause) {
+    super(heap, pause);
   }
 
   /** Writes text of ASCII characters. */

@@ -14,6 +14,7 @@ import java.util.Arrays;
  */
 final class JsonBytes {
 
+  /** The most bytes that are read at a time, so that others may run between. */
   private static final int BUFFER_BYTES = 16 << 10;
 
   /** The buffer for text from a source; replaced by a longer one for a long token. */
@@ -22,10 +23,11 @@ final class JsonBytes {
   private byte[] bytes; // the available text, from position to limit
   private int position;
   private int limit;
+  private int end; // the end of a text that lies in one piece
   private long offset; // the position of index 0 in the whole text
 
   private ByteSource source; // the source of more text; null: none
-  private ByteSource payer; // the source whose share of the heap is charged; null: none
+  private ByteSource payer; // charged for heap, and asked for pauses; null: none
   private long sourceLeft;
 
   /** The first byte that must stay when more are read; -1: none. */
@@ -36,7 +38,8 @@ final class JsonBytes {
   /** Begins with text that lies in one piece. */
   void reset(byte[] text, int from, int length) {
     source = null;
-    begin(text, from, from + length);
+    end = from + length;
+    begin(text, from, from + Math.min(length, BUFFER_BYTES));
   }
 
   /** Begins with at most {@code length} bytes of a source. */
@@ -65,6 +68,7 @@ final class JsonBytes {
     bytes = own;
     position = 0;
     limit = 0;
+    end = 0;
   }
 
   private void begin(byte[] text, int from, int to) {
@@ -177,6 +181,13 @@ final class JsonBytes {
   }
 
   private int takeMore() {
+    if (source == null && limit < end) {
+      if (payer != null) {
+        payer.pause();
+      }
+      limit += Math.min(end - limit, BUFFER_BYTES);
+      return take();
+    }
     if (source == null || sourceLeft == 0) {
       return -1;
     }

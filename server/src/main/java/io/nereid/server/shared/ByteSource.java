@@ -12,6 +12,9 @@ public interface ByteSource {
   /** Takes heap memory until the request ends; throws if none is left. */
   default void takeHeap(long bytes) {}
 
+  /** Lets other threads run, if the reading one has run for a while. */
+  default void pause() {}
+
   /** The bytes as a stream, which has nothing to close. */
   default InputStream asStream() {
     return new InputStream() {

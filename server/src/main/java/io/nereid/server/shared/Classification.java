@@ -28,6 +28,9 @@ public final class Classification {
   private static final long SCORE_NS = 5;
   private static final long CLASS_NS = 100;
 
+  /** The number of elements between two pauses: texts take up to 4 µs each. */
+  private static final int TURN_ELEMENTS = 64;
+
   private final String output;
   private final List<String> labels;
   private final boolean batches;
@@ -74,13 +77,19 @@ public final class Classification {
     return hasRows(scores) ? scores.dim(0) : 1;
   }
 
+  /** The classes, made without a pause; see {@link #classify(Tensor, HeapShare, Runnable)}. */
+  public Tensor classify(Tensor scores, HeapShare heap) {
+    return classify(scores, heap, () -> {});
+  }
+
   /**
    * The classes as a BYTES tensor of heap memory: one row of them for each row of scores.
    *
    * @param heap the share in which the heap memory counts; null: in none
+   * @param pause called from time to time, and lets other threads run
    * @throws HeapShare.Exhausted there is too little heap memory
    */
-  public Tensor classify(Tensor scores, HeapShare heap) {
+  public Tensor classify(Tensor scores, HeapShare heap, Runnable pause) {
     if (!ScoreReader.isScore(scores.dataType())) {
       throw invalid(
           "class result not available for output due to unsupported type '"
@@ -102,7 +111,7 @@ public final class Classification {
     ScoreReader reader = new ScoreReader(scores.dataType(), scores.segment());
     BestClasses best = new BestClasses((int) classes);
     for (int row = 0; row < rows; row++) {
-      classify(reader, row * rowSize, (int) rowSize, best, strings);
+      classify(reader, row * rowSize, (int) rowSize, best, strings, pause);
     }
     MemorySegment encoded = MemorySegment.ofArray(strings.bytes).asSlice(0, strings.end);
     return hasRows
@@ -112,9 +121,17 @@ public final class Classification {
 
   /** Adds one row. */
   private void classify(
-      ScoreReader scores, long start, int size, BestClasses best, Strings strings) {
+      ScoreReader scores,
+      long start,
+      int size,
+      BestClasses best,
+      Strings strings,
+      Runnable pause) {
     for (int i = 0; i < size; i++) {
       best.offer(scores.key(start + i), i);
+      if ((start + i) % TURN_ELEMENTS == 0) {
+        pause.run();
+      }
     }
     StringBuilder text = strings.text;
     for (int i = 0, count = best.sort(); i < count; i++) {
@@ -126,6 +143,9 @@ public final class Classification {
         text.append(':').append(labels.get(index));
       }
       strings.add();
+      if (i % TURN_ELEMENTS == 0) {
+        pause.run();
+      }
     }
   }
 

@@ -25,6 +25,7 @@ public class PieceBuffer extends OutputStream {
   private static final int PIECE_BYTES = 64 << 10;
 
   private final HeapShare heap; // null: there is no limit
+  private final Runnable pause;
   private final byte[] first = new byte[FIRST_BYTES];
   private final List<ByteBuffer> full = new ArrayList<>();
 
@@ -41,19 +42,27 @@ public class PieceBuffer extends OutputStream {
 
   /** Makes a buffer without a limit. */
   public PieceBuffer() {
-    this(null);
+    this(null, () -> {});
   }
 
   /**
    * Makes a buffer whose pieces after the first count in a share of the heap, until {@link #clear}.
+   *
+   * @param pause lets other threads run; called with each piece
    */
-  public PieceBuffer(HeapShare heap) {
+  public PieceBuffer(HeapShare heap, Runnable pause) {
     this.heap = heap;
+    this.pause = pause;
   }
 
-  /** The share in which pieces after the first count; null: there is no limit. */
-  public HeapShare heap() {
-    return heap;
+  /** Makes an empty buffer with the same share of the heap, and the same pauses. */
+  public PieceBuffer another() {
+    return new PieceBuffer(heap, pause);
+  }
+
+  /** Lets other threads run; for those who compute long before they write. */
+  public final void pause() {
+    pause.run();
   }
 
   /** Begins a new reply. */
@@ -132,6 +141,7 @@ public class PieceBuffer extends OutputStream {
   public void writeTo(OutputStream to) throws IOException {
     for (ByteBuffer buffer : full) {
       to.write(buffer.array(), buffer.position(), buffer.remaining());
+      pause(); // the stream may compress
     }
     to.write(piece, start, end - start);
   }
@@ -150,6 +160,7 @@ public class PieceBuffer extends OutputStream {
       full.add(ByteBuffer.wrap(piece, start, end - start));
       fullBytes += end - start;
       takeHeap(PIECE_BYTES);
+      pause();
       piece = new byte[PIECE_BYTES];
       start = 0;
       end = 0;

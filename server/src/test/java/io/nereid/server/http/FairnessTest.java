@@ -1,18 +1,25 @@
 package io.nereid.server.http;
 
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
+import io.nereid.model.Backend;
+import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.shared.ServerState;
+import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Clients that ask for more than their share, and the others beside them. */
@@ -113,6 +120,69 @@ class FairnessTest {
       for (Thread thread : threads) {
         thread.join();
       }
+    }
+  }
+
+  /** Replies that take long to write, on more connections than there are processors. */
+  @ParameterizedTest
+  @CsvSource({
+    "1000000, X-None: 0, '\"binary_data\":false'",
+    "2000000, Accept-Encoding: gzip, '\"binary_data\":true'",
+    "400000, X-None: 0, '\"binary_data\":true,\"classification\":1000000'"
+  })
+  void othersHaveTheirTurnsBesideLongReplies(int count, String field, String parameters)
+      throws Exception {
+    float[] values = new float[count];
+    Random random = new Random(1);
+    for (int i = 0; i < count; i++) {
+      values[i] = 3e38f * random.nextFloat();
+    }
+    Backend backend = context -> batch -> batch.output("OUT", Tensor.ofFloats(values, count));
+    byte[] request =
+        RawClient.request(
+            "/v2/models/long/infer",
+            field + "\r\n",
+            ("{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"BOOL\",\"shape\":[1],\"data\":[true]}],"
+                    + "\"outputs\":[{\"name\":\"OUT\",\"parameters\":{"
+                    + parameters
+                    + "}}]}")
+                .getBytes(StandardCharsets.US_ASCII));
+    int busy = 2 * Runtime.getRuntime().availableProcessors();
+    List<RawClient> clients = new ArrayList<>();
+    TestServer server = new TestServer();
+    try (RawClient victim = server.connect()) {
+      server.load(
+          ModelSpec.builder("long")
+              .backend(backend)
+              .input("IN", DataType.BOOL, 1)
+              .output("OUT", DataType.FP32, -1));
+      victim.get("/v2/health/live").expect(200);
+      for (int i = 0; i < busy; i++) {
+        clients.add(server.connect().send(request));
+      }
+      TestServer.await(
+          () ->
+              server.statistics("long").inferenceCount() == busy
+                  || clients.stream().anyMatch(FairnessTest::isAnswered),
+          "the requests are not executed");
+      for (int i = 0; i < 5; i++) {
+        victim.get("/v2/health/live").expect(200);
+      }
+      assertFalse(
+          clients.stream().anyMatch(FairnessTest::isAnswered), "others wait for whole replies");
+    } finally {
+      for (RawClient client : clients) {
+        client.close();
+      }
+      server.close();
+    }
+  }
+
+  private static boolean isAnswered(RawClient client) {
+    try {
+      return client.socket().getInputStream().available() > 0;
+    } catch (IOException e) {
+      throw new AssertionError(e);
     }
   }
 

@@ -85,6 +85,8 @@ class FramingTest {
             + " line break",
         "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~1;a=b~{~0~~ | 400"
             + " | size of a chunk",
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~+1~{~0~~ | 400"
+            + " | size of a chunk",
         // Behind what cannot be understood nothing is taken for a request.
         "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~ffffffff~0~~GET"
             + " /v2 HTTP/1.1~Host: a~~ | 400 | size of a chunk",
@@ -227,6 +229,39 @@ class FramingTest {
         body.append("0\r\n\r\n");
         String text = client.send(body.toString()).receive().expect(200).text();
         assertTrue(text.contains("\"data\":[1.0,2.0]"), text);
+      }
+    }
+  }
+
+  /** A proxy that takes another end of a chunk sees one request, and forwards one answer. */
+  @ParameterizedTest
+  @ValueSource(strings = {"\n", "XX", "\rX", "X\n", "\n\r", "\r\r", ""})
+  void aChunkEndsWithALineBreak(String end) throws Exception {
+    String hidden = "\r\nGET /v2/health/live HTTP/1.1\r\nHost: hidden\r\n\r\n";
+    String body =
+        Integer.toHexString(INFER.length())
+            + "\r\n"
+            + INFER
+            + end
+            + Integer.toHexString(hidden.length())
+            + "\r\n"
+            + hidden
+            + "\r\n0\r\n\r\n";
+    for (String model : List.of("FP32", "none")) {
+      String head =
+          "POST /v2/models/"
+              + model
+              + "/infer HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+      for (int cut : new int[] {0, 1, 2}) { // bytes of the end that come with the chunk
+        int at = head.length() + body.indexOf(INFER) + INFER.length() + cut;
+        try (RawClient client = server.connect()) {
+          client.send((head + body).substring(0, at));
+          Thread.sleep(20); // so that the server most likely gets the rest alone
+          client.send((head + body).substring(at));
+          RawClient.Response response = client.receive().expect(model.equals("none") ? 404 : 400);
+          assertEquals("close", response.fields().get("connection"));
+          assertTrue(client.isClosedByServer());
+        }
       }
     }
   }

@@ -14,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +36,33 @@ class JsonReaderTest {
           "{\"a\":{\"b\":[true,false,null,{}],\"c\":\"x\\ny\\u0041\\\"\"},\"d\":[[],[1],[[2,3]]]}",
           "[0,-0,12345678901234567890,1e-7,0.1E+2,\"\\\\\\/\\b\\f\\r\\t\"]",
           "  { \"k\" :\t[ 1 ,\n2 ] , \"\" : \"\" }  ");
+
+  /** A text that was set aside is read as long as one that comes: others run meanwhile. */
+  @Test
+  void aTextInOnePiecePausesFromTimeToTime() {
+    byte[] text = ("[" + "1,".repeat(200_000) + "1]").getBytes(StandardCharsets.US_ASCII);
+    AtomicInteger pauses = new AtomicInteger();
+    ByteSource source =
+        new ByteSource() {
+          @Override
+          public int read(byte[] to, int offset, int count) {
+            return -1;
+          }
+
+          @Override
+          public void pause() {
+            pauses.incrementAndGet();
+          }
+        };
+    JsonReader reader = new JsonReader(DEPTH).reset(source, 1).over(text);
+    int elements = 0;
+    reader.next();
+    while (reader.next() != Token.END_ARRAY) {
+      elements++;
+    }
+    assertEquals(200_001, elements);
+    assertTrue(pauses.get() >= text.length / 100_000, pauses::toString);
+  }
 
   // ---- Numbers ---------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,17 @@ class ClassificationTest {
         assertThrows(NereidException.class, () -> classification.classify(scores, null));
     assertEquals(StatusCode.INVALID_ARGUMENT, failure.code());
     assertTrue(failure.getMessage().contains(message), failure::getMessage);
+  }
+
+  /** Others run meanwhile, however the elements are split into rows. */
+  @ParameterizedTest
+  @CsvSource({"1, 100000", "100000, 1", "1000, 100"})
+  void pausesFromTimeToTime(int rows, int size) {
+    AtomicInteger pauses = new AtomicInteger();
+    Tensor scores = Tensor.ofInts(new int[rows * size], rows, size);
+    Tensor classes = of(size, true).classify(scores, null, pauses::incrementAndGet);
+    assertEquals(rows * size, classes.elementCount());
+    assertTrue(pauses.get() >= 2 * rows * size / 1000, pauses::toString); // for scores and texts
   }
 
   @Test

@@ -95,6 +95,29 @@ class ConsoleTest {
     }
   }
 
+  /** The field takes time by its length: by the square of it this would take an hour. */
+  @Test
+  void aFileMayBeAskedForWithManyTags() throws IOException {
+    HttpLimits limits = HttpLimits.DEFAULT;
+    HttpLimits longHeads =
+        new HttpLimits(
+            limits.bodyBytes(),
+            2 << 20,
+            limits.chunkCount(),
+            limits.jsonDepth(),
+            limits.connectionCount(),
+            limits.requestTime(),
+            limits.idleTime());
+    try (TestServer server = new TestServer(WITH_CONSOLE.withLimits(longHeads));
+        RawClient client = server.connect()) {
+      String tag = client.get("/probe.js").expect(200).fields().get("etag");
+      String others = "If-None-Match: \"a" + " ".repeat(1 << 20) + "b\" , \"c\"";
+      get(client, "/probe.js", others + "\r\n").expect(200);
+      String all = "GET /probe.js HTTP/1.1\r\nHost: a\r\n" + others + "  ,  " + tag + "\r\n\r\n";
+      client.send(all).receiveHead().expect(304);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -46,7 +46,7 @@ public final class ClientReader implements RepeatRounds.Member {
   private final ReaderOwner connection;
   private final RepeatRounds rounds;
   private final ClientChannel channel;
-  private final DataReader reader = DataReader.create(this::supply);
+  private final DataReader reader = new ChunkReader(this::supply);
   private byte[] buffer = new byte[FIRST_BYTES];
   private byte[] early; // bytes that the watch read; null: none
   private boolean ended; // the watch has seen the end of input
@@ -228,11 +228,11 @@ public final class ClientReader implements RepeatRounds.Member {
    * Lets other threads run, if this one has run for a while: a virtual thread that always finds
    * input never stops by itself. It parks, since after a yield the carrier takes its own queue's
    * threads first and never those that input has woken: two busy connections once delayed a third
-   * by 50 s.
+   * by 50 s. The thread of a round has no carrier.
    */
   public void breathe() {
     long nowNs = System.nanoTime();
-    if (nowNs - breathedNs > TURN_NS) {
+    if (nowNs - breathedNs > TURN_NS && !isInRound()) {
       breathedNs = nowNs;
       if (SCHEDULER.getQueuedVirtualThreadCount() > 0) {
         LockSupport.parkNanos(1); // with no other connection this would wake a carrier for nothing
