@@ -121,12 +121,7 @@ public final class Classification {
 
   /** Adds one row. */
   private void classify(
-      ScoreReader scores,
-      long start,
-      int size,
-      BestClasses best,
-      Strings strings,
-      Runnable pause) {
+      ScoreReader scores, long start, int size, BestClasses best, Strings strings, Runnable pause) {
     for (int i = 0; i < size; i++) {
       best.offer(scores.key(start + i), i);
       if ((start + i) % TURN_ELEMENTS == 0) {

@@ -60,6 +60,11 @@ public class PieceBuffer extends OutputStream {
     return new PieceBuffer(heap, pause);
   }
 
+  /** The share in which pieces after the first count; null: there is no limit. */
+  public final HeapShare heap() {
+    return heap;
+  }
+
   /** Lets other threads run; for those who compute long before they write. */
   public final void pause() {
     pause.run();

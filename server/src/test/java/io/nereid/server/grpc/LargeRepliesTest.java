@@ -72,8 +72,7 @@ class LargeRepliesTest {
       model.input("IN " + name, DataType.UINT8, -1).output(name, DataType.UINT8, -1);
     }
     nereid.load(model.build());
-    return new GrpcFixture(
-        nereid, ServerState.builder(nereid).build(), options, List.of(others));
+    return new GrpcFixture(nereid, ServerState.builder(nereid).build(), options, List.of(others));
   }
 
   private static ModelInferRequest request(int... sizes) {
