@@ -22,11 +22,14 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.proto.ModelInferRequest;
+import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;
 import io.nereid.proto.ServerMetadataRequest;
 import io.nereid.proto.ServerMetadataResponse;
+import io.nereid.types.DataType;
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -95,6 +98,58 @@ class GrpcLimitsTest {
     try (GrpcFixture server = server(GrpcOptions.DEFAULT)) {
       assertEquals(Status.Code.INVALID_ARGUMENT, load(server, 40 << 20).getCode());
     }
+  }
+
+  /** The budget for messages on the heap, but for a rest that is left. */
+  record HeldHeap(long bytes) implements AutoCloseable {
+    HeldHeap(long bytes) {
+      this.bytes = MessageBudget.HEAP.most() - MessageBudget.HEAP.taken() - bytes;
+      assertTrue(MessageBudget.HEAP.take(this.bytes));
+    }
+
+    @Override
+    public void close() {
+      MessageBudget.HEAP.giveBack(bytes);
+    }
+  }
+
+  /** A model that is named behind the tensors has them on the heap, within the budget. */
+  @Test
+  void aRenamedModelHasABudget() {
+    try (InferFixture server = new InferFixture().identity("m", DataType.FP32)) {
+      float[] values = new float[50_000];
+      values[0] = 7;
+      ModelInferRequest.Builder usual = InferFixture.floats("m", values);
+      long taken = MessageBudget.HEAP.taken();
+      assertEquals(7, firstFloat(server, usual, "nosuch", "m"));
+      try (HeldHeap held = new HeldHeap(100_000)) {
+        assertEquals(7, firstFloat(server, usual, "m"));
+        Status refused =
+            assertThrows(
+                    StatusRuntimeException.class, () -> firstFloat(server, usual, "nosuch", "m"))
+                .getStatus();
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, refused.getCode(), refused::toString);
+        assertEquals(taken + held.bytes(), MessageBudget.HEAP.taken());
+      }
+      assertEquals(taken, MessageBudget.HEAP.taken());
+    }
+  }
+
+  /** Infers with a message that goes on with these names of models. */
+  private static float firstFloat(
+      InferFixture server, ModelInferRequest.Builder usual, String... names) {
+    ByteString message = usual.build().toByteString();
+    for (String name : names) {
+      message =
+          message.concat(ModelInferRequest.newBuilder().setModelName(name).build().toByteString());
+    }
+    MethodDescriptor<byte[], ModelInferResponse> method =
+        InferFixture.INFER.toBuilder(
+                new BytesMarshaller(), InferFixture.INFER.getResponseMarshaller())
+            .build();
+    return InferFixture.firstFloat(
+        ClientCalls.blockingUnaryCall(
+            server.channel(), method, InferFixture.patient(), message.toByteArray()));
   }
 
   @Test
