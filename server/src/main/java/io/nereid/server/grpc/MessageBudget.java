@@ -12,8 +12,8 @@ final class MessageBudget {
 
   /**
    * The budget for message parts that are on the heap in one piece: tensors that precede their
-   * description, BYTES in typed form, files of models. Reading and joining takes up to three times
-   * as much, which counts as requests' heap.
+   * description, BYTES in typed form, files of models; and for parsed messages without tensors.
+   * Reading and joining takes up to three times as much, which counts as requests' heap.
    */
   static final MessageBudget HEAP =
       new MessageBudget(

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -27,6 +28,7 @@ import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;
+import io.nereid.proto.RepositoryModelUnloadRequest;
 import io.nereid.proto.ServerMetadataRequest;
 import io.nereid.proto.ServerMetadataResponse;
 import io.nereid.types.DataType;
@@ -111,6 +113,42 @@ class GrpcLimitsTest {
     public void close() {
       MessageBudget.HEAP.giveBack(bytes);
     }
+  }
+
+  /** An entry of a map takes twenty times the bytes that it has in the message. */
+  @Test
+  void messagesOfSmallPartsHaveABudget() {
+    RepositoryModelUnloadRequest.Builder unload = RepositoryModelUnloadRequest.newBuilder();
+    RepositoryModelLoadRequest.Builder load = RepositoryModelLoadRequest.newBuilder();
+    for (int i = 0; i < 2000; i++) {
+      unload.putParameters("x" + i, ModelRepositoryParameter.getDefaultInstance());
+      load.putParameters("x" + i, ModelRepositoryParameter.getDefaultInstance());
+    }
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT)) {
+      long taken = MessageBudget.HEAP.taken();
+      assertEquals(Status.Code.INVALID_ARGUMENT, failure(server, unload.build()));
+      assertEquals(Status.Code.INVALID_ARGUMENT, failure(server, load.build()));
+      InferFixture.await(() -> MessageBudget.HEAP.taken() == taken, "it was not given back");
+      try (HeldHeap held = new HeldHeap(100_000)) {
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, failure(server, unload.build()));
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, failure(server, load.build()));
+        assertEquals(taken + held.bytes(), MessageBudget.HEAP.taken());
+        assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
+      }
+    }
+  }
+
+  private static Status.Code failure(GrpcFixture server, Message request) {
+    boolean isLoad = request instanceof RepositoryModelLoadRequest;
+    return assertThrows(
+            StatusRuntimeException.class,
+            () ->
+                server.call(
+                    isLoad ? "RepositoryModelLoad" : "RepositoryModelUnload",
+                    request,
+                    RepositoryModelLoadResponse.getDefaultInstance()))
+        .getStatus()
+        .getCode();
   }
 
   /** A model that is named behind the tensors has them on the heap, within the budget. */

@@ -61,6 +61,7 @@ class UnfinishedMessagesTest {
     assertTrue(reply.fields.get("grpc-message").contains(text), reply.fields::toString);
   }
 
+  /** Expects an answer to a message of a size, which names no model to load. */
   private static void expectServed(FrameClient client, int stream, int byteCount)
       throws IOException {
     byte[] unknownField = ByteBuffer.allocate(byteCount).put((byte) 122).array();
@@ -68,8 +69,8 @@ class UnfinishedMessagesTest {
     unknownField[1] = (byte) (length & 0x7F | 0x80);
     unknownField[2] = (byte) (length >> 7 & 0x7F | 0x80);
     unknownField[3] = (byte) (length >> 14);
-    FrameClient.Reply reply = GrpcFrames.call(client, stream, "ServerLive", unknownField);
-    assertEquals("0", reply.fields.get("grpc-status"), reply.fields::toString);
+    FrameClient.Reply reply = GrpcFrames.call(client, stream, "RepositoryModelLoad", unknownField);
+    assertEquals("5", reply.fields.get("grpc-status"), reply.fields::toString);
   }
 
   @Test
