@@ -338,7 +338,11 @@ public final class Repository {
         .anyMatch(step -> step.model().equals(key));
   }
 
-  private void checkExplicit() {
+  /**
+   * Throws unless models are loaded and unloaded by name, which takes control mode {@link
+   * ControlMode#EXPLICIT}.
+   */
+  public void checkExplicit() {
     lifecycle.checkOpen();
     if (options.controlMode() != ControlMode.EXPLICIT) {
       throw new NereidException(

@@ -6,6 +6,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.nereid.Model;
 import io.nereid.Nereid;
+import io.nereid.internal.config.ModelFiles;
 import io.nereid.model.LifecycleListener;
 import io.nereid.model.ModelEvent;
 import io.nereid.proto.health.GrpcHealth;
@@ -69,6 +70,7 @@ final class HealthService implements LifecycleListener, AutoCloseable {
   }
 
   private HealthCheckResponse check(HealthCheckRequest request) {
+    checkName(request.getService());
     ServingStatus status = status(request.getService());
     if (status == ServingStatus.SERVICE_UNKNOWN) {
       throw new NereidException(
@@ -89,6 +91,12 @@ final class HealthService implements LifecycleListener, AutoCloseable {
   }
 
   private void watch(HealthCheckRequest request, StreamObserver<HealthCheckResponse> client) {
+    try {
+      checkName(request.getService());
+    } catch (NereidException e) {
+      client.onError(GrpcStatus.of(e).asRuntimeException());
+      return;
+    }
     Watcher watcher =
         new Watcher(request.getService(), (ServerCallStreamObserver<HealthCheckResponse>) client);
     watcher.client.setOnCancelHandler(() -> remove(watcher));
@@ -155,6 +163,16 @@ final class HealthService implements LifecycleListener, AutoCloseable {
       return ServingStatus.SERVING;
     }
     return health.isKnown(service, 0) ? ServingStatus.NOT_SERVING : ServingStatus.SERVICE_UNKNOWN;
+  }
+
+  /** Refuses names that no model can have: a watch keeps its name for as long as it lasts. */
+  private static void checkName(String service) {
+    int bytes = ModelFiles.bytes(service);
+    if (bytes > ModelFiles.MAX_NAME_BYTES) {
+      throw GrpcStatus.invalidArgument(
+          "expected a service's name of at most %s bytes, as models have, got %s bytes"
+              .formatted(ModelFiles.MAX_NAME_BYTES, bytes));
+    }
   }
 
   private static HealthCheckResponse response(ServingStatus status) {

@@ -37,12 +37,12 @@ final class InferMessage {
       switch (tag) {
         case 1 << 3 | WireReader.DELIMITED -> {
           String name = in.readString();
-          builder.modelNamed(modelName, name);
+          builder.modelNamed(modelName, name, in);
           modelName = name;
         }
         case 2 << 3 | WireReader.DELIMITED -> {
           String version = in.readString();
-          builder.modelNamed(modelVersion, version);
+          builder.modelNamed(modelVersion, version, in);
           modelVersion = version;
         }
         case 3 << 3 | WireReader.DELIMITED -> id = in.readString();

@@ -78,6 +78,7 @@ final class InferenceService {
         .addForClient(
             "RepositoryModelLoad",
             RepositoryModelLoadRequest.getDefaultInstance(),
+            repository::checkAllowed,
             repository::load)
         .addForClient(
             "RepositoryModelUnload",

@@ -12,8 +12,9 @@ final class MessageBudget {
 
   /**
    * The budget for message parts that are on the heap in one piece: tensors that precede their
-   * description, BYTES in typed form, files of models; and for what requests keep until they are
-   * answered. Reading and joining takes up to three times as much, which counts as requests' heap.
+   * description, BYTES in typed form, files of models; for parsed messages without tensors; and for
+   * what requests keep until they are answered. Reading and joining takes up to three times as
+   * much, which counts as requests' heap.
    */
   static final MessageBudget HEAP =
       new MessageBudget(

@@ -50,6 +50,11 @@ final class RepositoryMethods {
     return index.build();
   }
 
+  /** Throws if no client may load models, whose files then need not be read. */
+  void checkAllowed() {
+    repository.checkExplicit();
+  }
+
   RepositoryModelLoadResponse load(RepositoryModelLoadRequest request, SocketAddress client) {
     checkRepository(request.getRepositoryName());
     LoadParameters parameters = new LoadParameters();

@@ -38,13 +38,17 @@ final class RequestBuilder {
 
   // ---- While the message is read ---------------------------------------------------------------
 
-  /** Takes the model's name or version; a change makes placed contents go back to the heap. */
-  void modelNamed(String before, String now) {
+  /**
+   * Takes the model's name or version; a change makes placed contents go back to the heap, where
+   * they count in the reader's budget.
+   */
+  void modelNamed(String before, String now, WireReader in) {
     if (request == null || before.equals(now)) {
       return;
     }
     for (InferMessage.Input input : message.inputs()) {
       if (input.placed() != null) {
+        in.takeHeap(input.placed().byteSize());
         byte[] data = input.placed().segment().toArray(JAVA_BYTE);
         input.data(data, data.length);
       }

@@ -1,19 +1,24 @@
 package io.nereid.server.grpc;
 
 import com.google.protobuf.Descriptors.FileDescriptor;
+import com.google.protobuf.DiscardUnknownFieldsParser;
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
+import com.google.protobuf.Parser;
 import io.grpc.Grpc;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
+import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
 import io.grpc.protobuf.ProtoServiceDescriptorSupplier;
-import io.grpc.protobuf.ProtoUtils;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.ServerCalls;
+import io.nereid.types.NereidException;
 import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.net.SocketAddress;
@@ -75,8 +80,20 @@ final class ServiceMethods {
   /** Does the same as {@link #add}, for a method that needs the client's address. */
   <Q extends Message, R extends Message> ServiceMethods addForClient(
       String name, Q request, ClientAnswer<Q, R> answer) {
+    return addForClient(name, request, () -> {}, answer);
+  }
+
+  /** Does the same, and reads no message if {@code check} throws, which ends the call. */
+  <Q extends Message, R extends Message> ServiceMethods addForClient(
+      String name, Q request, Runnable check, ClientAnswer<Q, R> answer) {
     ServerCallHandler<Q, R> handler =
         (call, headers) -> {
+          try {
+            check.run();
+          } catch (NereidException e) {
+            call.close(GrpcStatus.of(e), new Metadata());
+            return new ServerCall.Listener<>() {};
+          }
           SocketAddress client = call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR);
           ConnectionTasks tasks = ConnectionTasks.of(call);
           return ServiceMethods.<Q, R>answering(asked -> answer.to(asked, client), tasks)
@@ -98,7 +115,7 @@ final class ServiceMethods {
         MethodDescriptor.<Q, R>newBuilder()
             .setType(type)
             .setFullMethodName(MethodDescriptor.generateFullMethodName(name, method))
-            .setRequestMarshaller(ProtoUtils.marshaller(request))
+            .setRequestMarshaller(Requests.like(request))
             .setResponseMarshaller(new Replies<>())
             .build();
     described.add(ServerMethodDefinition.create(descriptor, handler));
@@ -139,6 +156,35 @@ final class ServiceMethods {
     @Override
     public FileDescriptor getFileDescriptor() {
       return description.get().getFile();
+    }
+  }
+
+  /**
+   * Reads requests. It leaves out the fields that the server does not know: parsed, each would take
+   * up to a hundred times the memory that it takes on the wire.
+   */
+  private record Requests<Q extends Message>(Parser<Q> parser)
+      implements MethodDescriptor.Marshaller<Q> {
+
+    /** Makes the marshaller for messages of the same type. */
+    @SuppressWarnings("unchecked") // a message has the parser of its own type
+    static <Q extends Message> Requests<Q> like(Q message) {
+      return new Requests<>(
+          DiscardUnknownFieldsParser.wrap((Parser<Q>) message.getParserForType()));
+    }
+
+    @Override
+    public InputStream stream(Q request) {
+      throw new UnsupportedOperationException("a server does not send requests");
+    }
+
+    @Override
+    public Q parse(InputStream stream) {
+      try {
+        return parser.parseFrom(stream);
+      } catch (InvalidProtocolBufferException e) {
+        throw Status.INTERNAL.withCause(e).asRuntimeException(); // as gRPC's own marshallers do
+      }
     }
   }
 

@@ -205,9 +205,12 @@ final class WireReader {
   }
 
   /** Takes heap from the budget, except for small messages. */
-  private void takeHeap(int length) {
-    if (length <= freeBytes || heap == null) {
-      freeBytes -= length;
+  void takeHeap(long length) {
+    if (heap == null) {
+      return;
+    }
+    if (length <= freeBytes) {
+      freeBytes -= (int) length;
       return;
     }
     if (!heap.fits(length) || !heap.take(length)) {

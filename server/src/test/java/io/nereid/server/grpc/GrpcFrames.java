@@ -10,6 +10,11 @@ public final class GrpcFrames {
   /** The header fields of every call, names and values in turns. */
   public static final String[] FIELDS = {"content-type", "application/grpc", "te", "trailers"};
 
+  /** The header fields of a call whose messages are compressed. */
+  static final String[] GZIP_FIELDS = {
+    "content-type", "application/grpc", "te", "trailers", "grpc-encoding", "gzip"
+  };
+
   private GrpcFrames() {}
 
   /** The path of a method of the inference service. */

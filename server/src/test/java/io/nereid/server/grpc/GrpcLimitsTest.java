@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
@@ -23,12 +24,16 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.MetadataUtils;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.proto.ModelInferRequest;
+import io.nereid.proto.ModelInferResponse;
 import io.nereid.proto.ModelRepositoryParameter;
 import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;
+import io.nereid.proto.RepositoryModelUnloadRequest;
 import io.nereid.proto.ServerMetadataRequest;
 import io.nereid.proto.ServerMetadataResponse;
 import io.nereid.server.http.FrameClient;
+import io.nereid.types.DataType;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.Socket;
@@ -100,6 +105,94 @@ class GrpcLimitsTest {
     try (GrpcFixture server = server(GrpcOptions.DEFAULT)) {
       assertEquals(Status.Code.INVALID_ARGUMENT, load(server, 40 << 20).getCode());
     }
+  }
+
+  /** The budget for messages on the heap, but for a rest that is left. */
+  record HeldHeap(long bytes) implements AutoCloseable {
+    HeldHeap(long bytes) {
+      this.bytes = MessageBudget.HEAP.most() - MessageBudget.HEAP.taken() - bytes;
+      assertTrue(MessageBudget.HEAP.take(this.bytes));
+    }
+
+    @Override
+    public void close() {
+      MessageBudget.HEAP.giveBack(bytes);
+    }
+  }
+
+  /** An entry of a map takes twenty times the bytes that it has in the message. */
+  @Test
+  void messagesOfSmallPartsHaveABudget() {
+    RepositoryModelUnloadRequest.Builder unload = RepositoryModelUnloadRequest.newBuilder();
+    RepositoryModelLoadRequest.Builder load = RepositoryModelLoadRequest.newBuilder();
+    for (int i = 0; i < 2000; i++) {
+      unload.putParameters("x" + i, ModelRepositoryParameter.getDefaultInstance());
+      load.putParameters("x" + i, ModelRepositoryParameter.getDefaultInstance());
+    }
+    try (GrpcFixture server = server(GrpcOptions.DEFAULT)) {
+      long taken = MessageBudget.HEAP.taken();
+      assertEquals(Status.Code.INVALID_ARGUMENT, failure(server, unload.build()));
+      assertEquals(Status.Code.INVALID_ARGUMENT, failure(server, load.build()));
+      InferFixture.await(() -> MessageBudget.HEAP.taken() == taken, "it was not given back");
+      try (HeldHeap held = new HeldHeap(100_000)) {
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, failure(server, unload.build()));
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, failure(server, load.build()));
+        assertEquals(taken + held.bytes(), MessageBudget.HEAP.taken());
+        assertEquals("nereid", name(server.channel(), CallOptions.DEFAULT));
+      }
+    }
+  }
+
+  private static Status.Code failure(GrpcFixture server, Message request) {
+    boolean isLoad = request instanceof RepositoryModelLoadRequest;
+    return assertThrows(
+            StatusRuntimeException.class,
+            () ->
+                server.call(
+                    isLoad ? "RepositoryModelLoad" : "RepositoryModelUnload",
+                    request,
+                    RepositoryModelLoadResponse.getDefaultInstance()))
+        .getStatus()
+        .getCode();
+  }
+
+  /** A model that is named behind the tensors has them on the heap, within the budget. */
+  @Test
+  void aRenamedModelHasABudget() {
+    try (InferFixture server = new InferFixture().identity("m", DataType.FP32)) {
+      float[] values = new float[50_000];
+      values[0] = 7;
+      ModelInferRequest.Builder usual = InferFixture.floats("m", values);
+      long taken = MessageBudget.HEAP.taken();
+      assertEquals(7, firstFloat(server, usual, "nosuch", "m"));
+      try (HeldHeap held = new HeldHeap(100_000)) {
+        assertEquals(7, firstFloat(server, usual, "m"));
+        Status refused =
+            assertThrows(
+                    StatusRuntimeException.class, () -> firstFloat(server, usual, "nosuch", "m"))
+                .getStatus();
+        assertEquals(Status.Code.RESOURCE_EXHAUSTED, refused.getCode(), refused::toString);
+        assertEquals(taken + held.bytes(), MessageBudget.HEAP.taken());
+      }
+      assertEquals(taken, MessageBudget.HEAP.taken());
+    }
+  }
+
+  /** Infers with a message that goes on with these names of models. */
+  private static float firstFloat(
+      InferFixture server, ModelInferRequest.Builder usual, String... names) {
+    ByteString message = usual.build().toByteString();
+    for (String name : names) {
+      message =
+          message.concat(ModelInferRequest.newBuilder().setModelName(name).build().toByteString());
+    }
+    MethodDescriptor<byte[], ModelInferResponse> method =
+        InferFixture.INFER.toBuilder(
+                new BytesMarshaller(), InferFixture.INFER.getResponseMarshaller())
+            .build();
+    return InferFixture.firstFloat(
+        ClientCalls.blockingUnaryCall(
+            server.channel(), method, InferFixture.patient(), message.toByteArray()));
   }
 
   @Test

@@ -24,12 +24,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 class HealthServiceTest {
@@ -159,6 +161,28 @@ class HealthServiceTest {
     assertEquals(ServingStatus.NOT_SERVING, check("broken"));
     assertEquals(ServingStatus.SERVING, check("m"));
     assertEquals(ServingStatus.NOT_SERVING, list().get("broken"));
+  }
+
+  /** A watch keeps its name for as long as it lasts, and needs no token. */
+  @Test
+  void namesThatNoModelCanHaveAreRefused() {
+    String longest = "x".repeat(255);
+    assertRefused(Status.Code.NOT_FOUND, "unknown service", () -> check(longest));
+    assertEquals(ServingStatus.SERVICE_UNKNOWN, watch(longest).next().getStatus());
+    String expected = "expected a service's name of at most 255 bytes, as models have, got 256";
+    for (String tooLong : List.of("x".repeat(256), "\u00e9".repeat(128))) {
+      assertRefused(Status.Code.INVALID_ARGUMENT, expected, () -> check(tooLong));
+      assertRefused(Status.Code.INVALID_ARGUMENT, expected, () -> watch(tooLong).next());
+    }
+    String large = "x".repeat(4096);
+    assertRefused(Status.Code.RESOURCE_EXHAUSTED, "at most 4096 bytes", () -> check(large));
+    assertRefused(Status.Code.RESOURCE_EXHAUSTED, "at most 4096 bytes", () -> watch(large).next());
+  }
+
+  private static void assertRefused(Status.Code code, String message, Executable call) {
+    Status refused = assertThrows(StatusRuntimeException.class, call).getStatus();
+    assertEquals(code, refused.getCode(), refused::toString);
+    assertTrue(refused.getDescription().contains(message), refused::toString);
   }
 
   @Test

@@ -1,16 +1,23 @@
 package io.nereid.server.grpc;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.google.protobuf.CodedOutputStream;
 import com.sun.management.ThreadMXBean;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.MethodDescriptor.MethodType;
 import io.grpc.stub.ClientCalls;
+import io.nereid.model.RepositoryOptions;
+import io.nereid.server.http.FrameClient;
 import io.nereid.types.DataType;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
 
 /** The heap that the server's threads allocate to answer a request, by the JVM's own count. */
@@ -26,13 +33,14 @@ class HeapTest {
    */
   private static final long FRAMES_BYTES = 64 << 10;
 
-  private static final MethodDescriptor<byte[], byte[]> METHOD =
-      MethodDescriptor.<byte[], byte[]>newBuilder()
-          .setType(MethodType.UNARY)
-          .setFullMethodName(InferenceService.NAME + "/ModelInfer")
-          .setRequestMarshaller(new BytesMarshaller())
-          .setResponseMarshaller(new BytesMarshaller())
-          .build();
+  private static MethodDescriptor<byte[], byte[]> method(String name) {
+    return MethodDescriptor.<byte[], byte[]>newBuilder()
+        .setType(MethodType.UNARY)
+        .setFullMethodName(InferenceService.NAME + "/" + name)
+        .setRequestMarshaller(new BytesMarshaller())
+        .setResponseMarshaller(new BytesMarshaller())
+        .build();
+  }
 
   @Test
   void aTensorIsNotOnTheHeap() {
@@ -45,18 +53,61 @@ class HeapTest {
     }
   }
 
-  /** The least of some rounds: a thread may have something else to do in one of them. */
+  /** Fields that the server does not know would take fifty times their size. */
+  @Test
+  void unknownFieldsAreNotOnTheHeap() throws IOException {
+    ByteArrayOutputStream request = new ByteArrayOutputStream();
+    CodedOutputStream out = CodedOutputStream.newInstance(request);
+    for (int i = 0; i < 15_000; i++) {
+      out.writeUInt32(1000 + i, 0);
+    }
+    out.flush();
+    try (InferFixture server = new InferFixture()) {
+      long bytes = bytesPerCall(server.channel(), method("RepositoryIndex"), request.toByteArray());
+      // The transport's buffers and copies of them are several times the size.
+      assertTrue(bytes < 10 * request.size(), () -> request.size() + " bytes took " + bytes);
+    }
+  }
+
+  /** A compressed file of a model is not inflated beyond what messages may hold. */
+  @Test
+  void aBombIsInflatedAsFarAsTheBudgetGoes() throws IOException {
+    ByteArrayOutputStream bomb = new ByteArrayOutputStream();
+    try (GZIPOutputStream gzip = new GZIPOutputStream(bomb)) {
+      gzip.write(new byte[64 << 20]);
+    }
+    byte[] message = GrpcFrames.message(bomb.toByteArray());
+    message[0] = 1;
+    long before = MessageBudget.HEAP.taken();
+    try (GrpcFixture server = new GrpcFixture(RepositoryOptions.builder().explicit().build());
+        GrpcLimitsTest.HeldHeap held = new GrpcLimitsTest.HeldHeap(1 << 20);
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      client.head(1, false, "POST", GrpcFrames.path("RepositoryModelLoad"), GrpcFrames.GZIP_FIELDS);
+      long allocated = allocatedByServer();
+      FrameClient.Reply reply = client.data(1, message, true).await(1);
+      long bytes = allocatedByServer() - allocated;
+      assertEquals("8", reply.fields.get("grpc-status"), reply.fields::toString);
+      assertTrue(bytes < 16 << 20, () -> "took " + bytes);
+      assertEquals(before + held.bytes(), MessageBudget.HEAP.taken());
+    }
+  }
+
   private static long bytesPerRequest(InferFixture server, int elements) {
     byte[] request = InferFixture.floats("m", new float[elements]).build().toByteArray();
-    ManagedChannel channel = server.channel();
+    return bytesPerCall(server.channel(), method("ModelInfer"), request);
+  }
+
+  /** The least of some rounds: a thread may have something else to do in one of them. */
+  private static long bytesPerCall(
+      ManagedChannel channel, MethodDescriptor<byte[], byte[]> method, byte[] request) {
     for (int i = 0; i < WARM_UP; i++) {
-      ClientCalls.blockingUnaryCall(channel, METHOD, CallOptions.DEFAULT, request);
+      ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, request);
     }
     long least = Long.MAX_VALUE;
     for (int round = 0; round < ROUNDS; round++) {
       long before = allocatedByServer();
       for (int i = 0; i < ROUND_REQUESTS; i++) {
-        ClientCalls.blockingUnaryCall(channel, METHOD, CallOptions.DEFAULT, request);
+        ClientCalls.blockingUnaryCall(channel, method, CallOptions.DEFAULT, request);
       }
       least = Math.min(least, (allocatedByServer() - before) / ROUND_REQUESTS);
     }

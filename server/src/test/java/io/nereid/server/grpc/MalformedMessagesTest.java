@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.google.protobuf.Descriptors.MethodDescriptor;
 import io.nereid.model.RepositoryOptions;
+import io.nereid.model.RepositoryOptions.ControlMode;
 import io.nereid.proto.GrpcService;
 import io.nereid.server.LoggedLines;
 import io.nereid.server.access.AccessControl;
@@ -28,10 +29,6 @@ class MalformedMessagesTest {
 
   /** A field whose end is missing. */
   private static final byte[] MALFORMED = {10, 100, 1};
-
-  private static final String[] ENCODED_FIELDS = {
-    "content-type", "application/grpc", "te", "trailers", "grpc-encoding", "gzip"
-  };
 
   private static final List<String> OTHER_METHODS =
       List.of(
@@ -155,7 +152,7 @@ class MalformedMessagesTest {
       for (String method : List.of("ServerMetadata", "ModelInfer", "RepositoryModelLoad")) {
         String path = InferenceService.NAME + "/" + method;
         for (byte[] wrong : new byte[][] {{}, {1, 2, 3}, {0x1f, (byte) 0x8b, 8, 0, 0}}) {
-          String status = status(client, stream, path, compressed(wrong), ENCODED_FIELDS);
+          String status = status(client, stream, path, compressed(wrong), GrpcFrames.GZIP_FIELDS);
           assertTrue(status.startsWith("3 "), method + ": " + status);
           stream += 2;
         }
@@ -166,8 +163,25 @@ class MalformedMessagesTest {
               stream,
               InferenceService.NAME + "/ServerMetadata",
               compressed(emptyMembers(100_000)),
-              ENCODED_FIELDS);
+              GrpcFrames.GZIP_FIELDS);
       assertEquals("0 null", status);
+    }
+  }
+
+  /** The files of a model need not be read where no client may load one. */
+  @Test
+  void loadsAreNotReadWhereNoneAreAllowed() throws Exception {
+    RepositoryOptions none = RepositoryOptions.builder().controlMode(ControlMode.NONE).build();
+    try (GrpcFixture server = new GrpcFixture(none);
+        FrameClient client = new FrameClient(server.server().port()).begin()) {
+      String status =
+          status(
+              client,
+              1,
+              InferenceService.NAME + "/RepositoryModelLoad",
+              compressed(new byte[] {1, 2, 3}),
+              GrpcFrames.GZIP_FIELDS);
+      assertTrue(status.startsWith("14 explicit model load / unload is not allowed"), status);
     }
   }
 
@@ -189,7 +203,7 @@ class MalformedMessagesTest {
                 stream,
                 InferenceService.NAME + "/" + method,
                 compressed(bomb.toByteArray()),
-                ENCODED_FIELDS);
+                GrpcFrames.GZIP_FIELDS);
         assertTrue(status.startsWith("8 "), method + ": " + status);
         stream += 2;
       }
@@ -208,13 +222,19 @@ class MalformedMessagesTest {
     try (GrpcFixture server = server(GrpcOptions.DEFAULT);
         FrameClient client = new FrameClient(server.server().port()).begin()) {
       int stream = 1;
-      for (String method :
-          List.of("grpc.health.v1.Health/Check", InferenceService.NAME + "/ServerLive")) {
+      for (String method : methods()) {
+        if (method.endsWith("Infer") || method.endsWith("ModelLoad")) {
+          continue;
+        }
+        boolean hasSettings =
+            method.matches(".*/(Trace|Log)Settings?|.*Shared.*|.*/Repo.*|.*/Model(Con|Stat).*");
+        String refused = "8 expected a message of at most " + (hasSettings ? 65536 : 4096) + " ";
         String status =
-            status(client, stream, method, compressed(packed.toByteArray()), ENCODED_FIELDS);
-        assertTrue(status.startsWith("8 expected a message of at most 4194304"), status);
+            status(
+                client, stream, method, compressed(packed.toByteArray()), GrpcFrames.GZIP_FIELDS);
+        assertTrue(status.startsWith(refused), method + ": " + status);
         status = status(client, stream + 2, method, GrpcFrames.message(large), GrpcFrames.FIELDS);
-        assertTrue(status.startsWith("8 expected a message of at most 4194304"), status);
+        assertTrue(status.startsWith(refused), method + ": " + status);
         stream += 4;
       }
     }

@@ -246,8 +246,8 @@ class MethodsTest {
 
   @Test
   void aLongNameIsNotToldInFull() {
-    String name = "ü".repeat(100_000);
-    assertFails(Status.Code.NOT_FOUND, "Request for unknown model: 'ü", () -> metadata(name, ""));
+    String name = "ü".repeat(30_000);
+    assertFails(Status.Code.INVALID_ARGUMENT, "requested model 'ü", () -> statistics(name, ""));
   }
 
   @Test

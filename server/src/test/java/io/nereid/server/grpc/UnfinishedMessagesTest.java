@@ -72,11 +72,12 @@ class UnfinishedMessagesTest {
     return unknownField;
   }
 
+  /** Expects an answer to a message of a size, which names no model to load. */
   private static void expectServed(FrameClient client, int stream, int byteCount)
       throws IOException {
     FrameClient.Reply reply =
-        GrpcFrames.call(client, stream, "ServerLive", unknownField(byteCount));
-    assertEquals("0", reply.fields.get("grpc-status"), reply.fields::toString);
+        GrpcFrames.call(client, stream, "RepositoryModelLoad", unknownField(byteCount));
+    assertEquals("5", reply.fields.get("grpc-status"), reply.fields::toString);
   }
 
   @Test
@@ -133,7 +134,7 @@ class UnfinishedMessagesTest {
   void wholeOnesCountUntilTheirCallIsComplete() throws Exception {
     try (GrpcFixture server = server(MIB, PATIENT);
         FrameClient client = connect(server)) {
-      client.head(1, false, "POST", GrpcFrames.path("ServerMetadata"), GrpcFrames.FIELDS);
+      client.head(1, false, "POST", GrpcFrames.path("RepositoryModelLoad"), GrpcFrames.FIELDS);
       client.data(1, GrpcFrames.message(unknownField(600_000)), false);
       client.head(3, false, "POST", GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
       client.data(3, GrpcFrames.message(unknownField(600_000)), false);
@@ -144,7 +145,7 @@ class UnfinishedMessagesTest {
       }
       expect(client, 123, "8", "--grpc-max-total-input-size");
       client.data(1, new byte[0], true);
-      assertEquals("0", client.await(1).fields.get("grpc-status"));
+      assertEquals("5", client.await(1).fields.get("grpc-status"));
       expectServed(client, 125, 500_000);
     }
   }

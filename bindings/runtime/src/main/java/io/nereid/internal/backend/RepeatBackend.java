@@ -10,16 +10,18 @@ import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
  * The backend {@code repeat}: sends each element of IN back as a response of its own, for trying
  * out decoupled models. As in Triton, responses are sent on other threads than the instance's,
- * which takes its next request WAIT milliseconds after this one began: so requests of one instance
- * interleave.
+ * which takes its next request WAIT milliseconds after this one began, or when this one is
+ * cancelled before it has ended: so requests of one instance interleave.
  */
 public final class RepeatBackend implements Backend {
 
@@ -55,17 +57,40 @@ public final class RepeatBackend implements Backend {
   /** The time at which an instance takes its next request. All its executing threads use it. */
   private static final class Turn {
     @GuardedBy("this")
+    private final Queue<BatchRequest> waiting = new ArrayDeque<>(AT_ONCE);
+
+    @GuardedBy("this")
     private long freeNs = System.nanoTime();
 
     /**
-     * Returns the time at which a request begins; the request then occupies the instance for {@code
-     * waitNs}.
+     * Waits until a request may begin, behind those that came before it, and throws when it was
+     * cancelled. It then occupies the instance for {@code waitNs}; returns the time of its end.
      */
-    synchronized long take(long waitNs) {
-      long nowNs = System.nanoTime();
-      long beginNs = freeNs - nowNs > 0 ? freeNs : nowNs;
-      freeNs = beginNs + waitNs;
-      return beginNs;
+    synchronized long take(BatchRequest request, long waitNs) throws InterruptedException {
+      waiting.add(request);
+      try {
+        while (true) {
+          checkWanted(request);
+          boolean isFirst = waiting.peek() == request;
+          long leftNs = freeNs - System.nanoTime();
+          if (isFirst && leftNs <= 0) {
+            freeNs = System.nanoTime() + waitNs;
+            return freeNs;
+          }
+          TimeUnit.NANOSECONDS.timedWait(this, isFirst ? Math.min(leftNs, NOTICE_NS) : NOTICE_NS);
+        }
+      } finally {
+        waiting.remove(request);
+        notifyAll();
+      }
+    }
+
+    /** Gives up what is left of the time until {@code endNs}, unless another request had a turn. */
+    synchronized void giveBack(long endNs) {
+      if (freeNs == endNs) {
+        freeNs = System.nanoTime();
+        notifyAll();
+      }
     }
   }
 
@@ -86,8 +111,17 @@ public final class RepeatBackend implements Backend {
     Tensor delay = request.input("DELAY");
     check(in, delay, decoupled);
     long waitMs = request.input("WAIT").longAt(0);
-    long beginNs = turn.take(TimeUnit.MILLISECONDS.toNanos(waitMs));
-    pause(request, beginNs);
+    long endNs = turn.take(request, TimeUnit.MILLISECONDS.toNanos(waitMs));
+    try {
+      repeat(request, in, delay, decoupled);
+    } catch (NereidException e) {
+      turn.giveBack(endNs);
+      throw e;
+    }
+  }
+
+  private static void repeat(BatchRequest request, Tensor in, Tensor delay, boolean decoupled)
+      throws InterruptedException {
     for (int i = 0; i < in.elementCount(); i++) {
       pause(request, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(delay.longAt(i)));
       request.output("OUT", Tensor.ofInts(new int[] {in.intAt(i)}, 1));
@@ -118,14 +152,18 @@ public final class RepeatBackend implements Backend {
   /** Sleeps until {@code endNs}; throws when the request was cancelled. */
   private static void pause(BatchRequest request, long endNs) throws InterruptedException {
     while (true) {
-      if (request.isCancelled()) {
-        throw new NereidException(StatusCode.CANCELLED, "Request was cancelled");
-      }
+      checkWanted(request);
       long leftNs = endNs - System.nanoTime();
       if (leftNs <= 0) {
         return;
       }
       TimeUnit.NANOSECONDS.sleep(Math.min(leftNs, NOTICE_NS));
+    }
+  }
+
+  private static void checkWanted(BatchRequest request) {
+    if (request.isCancelled()) {
+      throw new NereidException(StatusCode.CANCELLED, "Request was cancelled");
     }
   }
 }

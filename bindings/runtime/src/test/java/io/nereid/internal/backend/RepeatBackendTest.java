@@ -13,6 +13,8 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -128,6 +130,41 @@ class RepeatBackendTest {
       assertEquals(StatusCode.CANCELLED, e.code());
     }
     model.unload(); // would take a minute
+  }
+
+  @Test
+  void cancelledRequestsGiveTheirTurnBack() throws Exception {
+    int hourMs = 3_600_000;
+    Tensor delays = Tensor.of(DataType.UINT32, MemorySegment.ofArray(new int[] {0, hourMs}), 2);
+    try (var first =
+            model
+                .newRequest()
+                .input("IN", Tensor.ofInts(new int[] {1, 2}, 2))
+                .input("DELAY", delays)
+                .input("WAIT", uint(hourMs));
+        var firstStream = first.inferStream()) {
+      firstStream.next().close(); // it has its turn
+      try (var second = RepeatModel.request(model, 0, hourMs, 3);
+          var secondStream = second.inferStream();
+          var third = RepeatModel.request(model, 0, 0, 4);
+          var thirdStream = third.inferStream()) {
+        second.cancel();
+        assertThrows(NereidException.class, secondStream::next);
+        first.cancel();
+        assertThrows(NereidException.class, firstStream::next);
+        CompletableFuture<Integer> answer =
+            CompletableFuture.supplyAsync(() -> {
+              try (var response = thirdStream.next()) {
+                return response.output("OUT").intAt(0);
+              }
+            });
+        try {
+          assertEquals(4, answer.get(20, TimeUnit.SECONDS));
+        } finally {
+          third.cancel();
+        }
+      }
+    }
   }
 
   @Test
