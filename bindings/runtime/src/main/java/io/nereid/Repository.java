@@ -338,10 +338,7 @@ public final class Repository {
         .anyMatch(step -> step.model().equals(key));
   }
 
-  /**
-   * Throws unless models are loaded and unloaded by name, which takes control mode {@link
-   * ControlMode#EXPLICIT}.
-   */
+  /** Throws unless the control mode is {@link ControlMode#EXPLICIT}. */
   public void checkExplicit() {
     lifecycle.checkOpen();
     if (options.controlMode() != ControlMode.EXPLICIT) {

@@ -94,7 +94,7 @@ public class GrpcCodecBenchmark extends ServerBenchmark {
   @Benchmark
   public long writeNereid() throws IOException {
     try (OutputForms forms = new OutputForms(state.sharedMemory());
-        OutgoingReply reply = OutgoingReply.unary(infer(), forms)) {
+        OutgoingReply reply = OutgoingReply.unary(infer(), forms, null)) {
       reply.drainTo(sink);
     }
     return sink.count();

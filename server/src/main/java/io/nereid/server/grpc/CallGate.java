@@ -1,15 +1,6 @@
 package io.nereid.server.grpc;
 
-import static io.nereid.server.access.EndpointGroup.HEALTH;
 import static io.nereid.server.access.EndpointGroup.INFERENCE;
-import static io.nereid.server.access.EndpointGroup.LOGGING;
-import static io.nereid.server.access.EndpointGroup.METADATA;
-import static io.nereid.server.access.EndpointGroup.MODEL_CONFIG;
-import static io.nereid.server.access.EndpointGroup.MODEL_REPOSITORY;
-import static io.nereid.server.access.EndpointGroup.SHARED_MEMORY;
-import static io.nereid.server.access.EndpointGroup.STATISTICS;
-import static io.nereid.server.access.EndpointGroup.TRACE;
-import static java.util.Map.entry;
 
 import io.grpc.InternalMetadata;
 import io.grpc.Metadata;
@@ -31,30 +22,6 @@ import java.util.Map;
  * the server can serve it now, and whether replies are compressed.
  */
 final class CallGate implements ServerInterceptor {
-
-  /** The group of each method of the inference service. */
-  private static final Map<String, EndpointGroup> INFERENCE_SERVICE =
-      Map.ofEntries(
-          entry("ServerLive", HEALTH),
-          entry("ServerReady", HEALTH),
-          entry("ModelReady", HEALTH),
-          entry("ServerMetadata", METADATA),
-          entry("ModelMetadata", METADATA),
-          entry("ModelInfer", INFERENCE),
-          entry("ModelStreamInfer", INFERENCE),
-          entry("ModelConfig", MODEL_CONFIG),
-          entry("ModelStatistics", STATISTICS),
-          entry("RepositoryIndex", MODEL_REPOSITORY),
-          entry("RepositoryModelLoad", MODEL_REPOSITORY),
-          entry("RepositoryModelUnload", MODEL_REPOSITORY),
-          entry("SystemSharedMemoryStatus", SHARED_MEMORY),
-          entry("SystemSharedMemoryRegister", SHARED_MEMORY),
-          entry("SystemSharedMemoryUnregister", SHARED_MEMORY),
-          entry("CudaSharedMemoryStatus", SHARED_MEMORY),
-          entry("CudaSharedMemoryRegister", SHARED_MEMORY),
-          entry("CudaSharedMemoryUnregister", SHARED_MEMORY),
-          entry("TraceSetting", TRACE),
-          entry("LogSettings", LOGGING));
 
   private final ServerHealth health;
   private final AccessControl access;
@@ -101,7 +68,7 @@ final class CallGate implements ServerInterceptor {
     if (open && !busy) {
       return null;
     }
-    EndpointGroup group = group(call.getMethodDescriptor());
+    EndpointGroup group = MethodGroups.of(call.getMethodDescriptor());
     if (!open) {
       Refusal refusal = access.check(group, name -> value(headers, keys.get(name))).orElse(null);
       if (refusal != null) {
@@ -163,22 +130,9 @@ final class CallGate implements ServerInterceptor {
 
   // ---- Groups of methods -----------------------------------------------------------------------
 
-  /** The group of a method. Reflection belongs to metadata, since it describes the server. */
-  static EndpointGroup group(MethodDescriptor<?, ?> method) {
-    String service = method.getServiceName();
-    if (InferenceService.NAME.equals(service)) {
-      EndpointGroup group = INFERENCE_SERVICE.get(method.getBareMethodName());
-      if (group == null) {
-        throw new IllegalStateException(method.getFullMethodName() + " is in no group");
-      }
-      return group;
-    }
-    return HealthService.NAME.equals(service) ? HEALTH : METADATA;
-  }
-
   /** True if the method can only be answered while the models are there. */
   private static boolean needsModels(MethodDescriptor<?, ?> method) {
-    return switch (group(method)) {
+    return switch (MethodGroups.of(method)) {
       case HEALTH -> false;
       case METADATA -> "ModelMetadata".equals(method.getBareMethodName());
       default -> true;

@@ -2,7 +2,7 @@ package io.nereid.server.grpc;
 
 import io.grpc.Status;
 import io.nereid.internal.repository.ServerPaths;
-import io.nereid.server.shared.ErrorText;
+import io.nereid.server.shared.CutText;
 import io.nereid.server.shared.HeapShare;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
@@ -59,6 +59,6 @@ final class GrpcStatus {
 
   /** Returns the message, cut to a length that clients accept. */
   static String description(String message) {
-    return message == null ? "" : ErrorText.cut(message, DESCRIPTION_BYTES);
+    return message == null ? "" : CutText.cut(message, DESCRIPTION_BYTES);
   }
 }

@@ -6,7 +6,6 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.nereid.Model;
 import io.nereid.Nereid;
-import io.nereid.internal.config.ModelFiles;
 import io.nereid.model.LifecycleListener;
 import io.nereid.model.ModelEvent;
 import io.nereid.proto.health.GrpcHealth;
@@ -19,6 +18,7 @@ import io.nereid.server.shared.ServerHealth;
 import io.nereid.server.shared.ServerState;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,7 +33,10 @@ import java.util.Set;
 final class HealthService implements LifecycleListener, AutoCloseable {
 
   /** The service's full name. */
-  static final String NAME = "grpc.health.v1.Health";
+  static final String NAME = MethodGroups.HEALTH_SERVICE;
+
+  /** The longest name that a model can have. */
+  private static final int MOST_NAME_BYTES = 255;
 
   private static final List<String> SERVER_NAMES = List.of("", InferenceService.NAME);
 
@@ -167,11 +170,11 @@ final class HealthService implements LifecycleListener, AutoCloseable {
 
   /** Refuses names that no model can have: a watch keeps its name for as long as it lasts. */
   private static void checkName(String service) {
-    int bytes = ModelFiles.bytes(service);
-    if (bytes > ModelFiles.MAX_NAME_BYTES) {
+    int bytes = service.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > MOST_NAME_BYTES) {
       throw GrpcStatus.invalidArgument(
           "expected a service's name of at most %s bytes, as models have, got %s bytes"
-              .formatted(ModelFiles.MAX_NAME_BYTES, bytes));
+              .formatted(MOST_NAME_BYTES, bytes));
     }
   }
 

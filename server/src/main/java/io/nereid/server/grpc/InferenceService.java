@@ -29,7 +29,7 @@ import io.nereid.server.shared.ServerState;
 final class InferenceService {
 
   /** The service's full name. */
-  static final String NAME = "inference.GRPCInferenceService";
+  static final String NAME = MethodGroups.INFERENCE_SERVICE;
 
   private InferenceService() {}
 

@@ -103,7 +103,7 @@ final class MessageReading implements ServerInterceptor {
       super(next);
       this.call = call;
       isLoad = MODEL_LOAD.equals(call.getMethodDescriptor().getBareMethodName());
-      group = CallGate.group(call.getMethodDescriptor());
+      group = MethodGroups.of(call.getMethodDescriptor());
       most =
           switch (group) {
             case HEALTH, METADATA -> MOST_OF_NAMES;

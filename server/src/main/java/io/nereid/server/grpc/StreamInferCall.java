@@ -173,8 +173,7 @@ final class StreamInferCall extends TensorCall {
    */
   @Override
   public void onComplete() {
-    abandon();
-    taken();
+    onCancel();
   }
 
   /** Answers the requests that have come, and ends the stream. Any thread may call. */
@@ -198,9 +197,7 @@ final class StreamInferCall extends TensorCall {
     try {
       loop.execute(task);
     } catch (RejectedExecutionException e) { // the server has stopped, and its connections are gone
-      if (response != null) {
-        response.close();
-      }
+      drop(response);
     }
   }
 
@@ -251,11 +248,6 @@ final class StreamInferCall extends TensorCall {
       drop(response);
       ready.add(new Ready(request, null, REPLIES_WAIT, ends, false, 0));
     }
-  }
-
-  private static long outputBytes(InferResponse response) {
-    List<String> names = response.outputNames();
-    return names.stream().mapToLong(name -> response.output(name).byteSize()).sum();
   }
 
   /** Takes the end of a decoupled model's responses. */
@@ -344,7 +336,9 @@ final class StreamInferCall extends TensorCall {
       return;
     }
     if (reply != null) {
-      send(reply);
+      try (OutgoingReply sent = reply) {
+        ReplyBuffers.send(sent, call);
+      }
     }
     item.request().written(item.ends());
     if (item.ends()) {
@@ -369,12 +363,6 @@ final class StreamInferCall extends TensorCall {
     if (sentBytes > 0) {
       replies().giveBack(sentBytes);
       sentBytes = 0;
-    }
-  }
-
-  private void send(OutgoingReply reply) {
-    try (reply) {
-      ReplyBuffers.send(reply, call);
     }
   }
 

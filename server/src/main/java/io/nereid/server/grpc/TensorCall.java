@@ -120,6 +120,11 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
     return fields;
   }
 
+  static long outputBytes(InferResponse response) {
+    List<String> names = response.outputNames();
+    return names.stream().mapToLong(name -> response.output(name).byteSize()).sum();
+  }
+
   /** The connection's share of the bytes of replies that clients have not taken. */
   final SharedLimit.Share replies() {
     return call.getAttributes().get(ConnectionLimit.REPLIES);

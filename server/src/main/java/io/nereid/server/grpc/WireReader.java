@@ -206,11 +206,8 @@ final class WireReader {
 
   /** Takes heap from the budget, except for small messages. */
   void takeHeap(long length) {
-    if (heap == null) {
-      return;
-    }
-    if (length <= freeBytes) {
-      freeBytes -= (int) length;
+    if (heap == null || length <= freeBytes) {
+      freeBytes -= (int) Math.min(length, freeBytes);
       return;
     }
     if (!heap.fits(length) || !heap.take(length)) {

@@ -3,7 +3,7 @@ package io.nereid.server.http;
 import io.helidon.http.Header;
 import io.helidon.http.HeaderValues;
 import io.nereid.server.json.JsonException;
-import io.nereid.server.shared.ErrorText;
+import io.nereid.server.shared.CutText;
 import io.nereid.server.shared.HeapShare;
 import io.nereid.types.NereidException;
 
@@ -30,7 +30,7 @@ final class HttpFailure extends RuntimeException {
   private final transient Header field;
 
   private HttpFailure(Status status, String message, boolean closing, Header field) {
-    super(ErrorText.cut(message, MESSAGE_BYTES), null, false, false);
+    super(CutText.cut(message, MESSAGE_BYTES), null, false, false);
     this.status = status;
     this.closing = closing;
     this.field = field;

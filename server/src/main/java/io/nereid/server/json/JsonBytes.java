@@ -14,6 +14,9 @@ import java.util.Arrays;
  */
 final class JsonBytes {
 
+  /** Texts of at most so many bytes are not charged to the heap. */
+  static final int FEW_BYTES = 1024;
+
   /** The most bytes that are read at a time, so that others may run between. */
   private static final int BUFFER_BYTES = 16 << 10;
 
@@ -101,7 +104,7 @@ final class JsonBytes {
   /** The present token, of ASCII, up to an index. */
   String tokenTo(int end) {
     int length = end - tokenStart;
-    takeHeap(length > JsonStrings.FEW_BYTES ? HeapArrays.cost(length) : 0);
+    takeHeap(length > FEW_BYTES ? HeapArrays.cost(length) : 0);
     return new String(bytes, tokenStart, length, StandardCharsets.US_ASCII);
   }
 

@@ -12,16 +12,13 @@ final class JsonStrings {
 
   private static final int MOST_REMEMBERED_BYTES = 48;
 
-  /** Texts of at most so many bytes are not charged to the heap. */
-  static final int FEW_BYTES = 1024;
-
   /** The longest name. Messages quote names, and no tensor or parameter has as long a one. */
   private static final int MOST_NAME_BYTES = 64 << 10;
 
   private final String[] remembered = new String[128];
   private final byte[][] rememberedBytes = new byte[remembered.length][];
   private final JsonBytes text;
-  private byte[] utf8 = new byte[FEW_BYTES];
+  private byte[] utf8 = new byte[JsonBytes.FEW_BYTES];
   private int utf8Length;
   private int end; // the index of the present string's closing quote
   private boolean escaped; // whether it has escapes
@@ -59,7 +56,7 @@ final class JsonStrings {
   /** The present string. */
   String text() {
     int length = end - text.tokenStart();
-    text.takeHeap(length > FEW_BYTES ? HeapArrays.cost(length) : 0);
+    text.takeHeap(length > JsonBytes.FEW_BYTES ? HeapArrays.cost(length) : 0);
     return ascii && !escaped
         ? remembered(text.bytes(), text.tokenStart() + 1, end)
         : new String(decode(), 0, utf8Length, StandardCharsets.UTF_8);
@@ -94,8 +91,8 @@ final class JsonStrings {
 
   /** Releases the memory of a long string, which the next request may not need. */
   void release() {
-    if (utf8.length > FEW_BYTES) {
-      utf8 = new byte[FEW_BYTES];
+    if (utf8.length > JsonBytes.FEW_BYTES) {
+      utf8 = new byte[JsonBytes.FEW_BYTES];
     }
   }
 

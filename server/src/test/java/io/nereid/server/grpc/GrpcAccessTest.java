@@ -124,7 +124,7 @@ class GrpcAccessTest {
               MethodType.UNARY,
               ServerLiveRequest.getDefaultInstance(),
               ServerLiveResponse.getDefaultInstance());
-      assertNotNull(CallGate.group(descriptor), method.getName());
+      assertNotNull(MethodGroups.of(descriptor), method.getName());
     }
   }
 

@@ -77,7 +77,7 @@ class UnfinishedMessagesTest {
       throws IOException {
     FrameClient.Reply reply =
         GrpcFrames.call(client, stream, "RepositoryModelLoad", unknownField(byteCount));
-    assertEquals("5", reply.fields.get("grpc-status"), reply.fields::toString);
+    assertEquals("3", reply.fields.get("grpc-status"), reply.fields::toString);
   }
 
   @Test
@@ -145,7 +145,7 @@ class UnfinishedMessagesTest {
       }
       expect(client, 123, "8", "--grpc-max-total-input-size");
       client.data(1, new byte[0], true);
-      assertEquals("5", client.await(1).fields.get("grpc-status"));
+      assertEquals("3", client.await(1).fields.get("grpc-status"));
       expectServed(client, 125, 500_000);
     }
   }

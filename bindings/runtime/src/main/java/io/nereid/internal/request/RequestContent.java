@@ -78,10 +78,7 @@ public final class RequestContent {
 
   // ---- Inputs and outputs ----------------------------------------------------------------------
 
-  /**
-   * Writes the type and shape of input {@code index}. The input does not count as given before it
-   * has its memory.
-   */
+  /** Writes the type and shape of an input, which counts as given when it has its memory. */
   public TensorRecord describe(int index, DataType type, long[] shape, long byteSize) {
     TensorRecord input = record.input(index);
     if (input.isSelected()) {

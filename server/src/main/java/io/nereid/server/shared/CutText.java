@@ -1,11 +1,11 @@
 package io.nereid.server.shared;
 
 /** Cuts messages for clients, which may quote the client's own text. Any thread may call it. */
-public final class ErrorText {
+public final class CutText {
 
   private static final String ELLIPSIS = "...";
 
-  private ErrorText() {}
+  private CutText() {}
 
   /** Returns the message, cut to so many bytes of percent-encoded UTF-8; null stays null. */
   public static String cut(String message, int mostBytes) {
