@@ -6,8 +6,9 @@ server_dir=$root/build/server-bench
 readonly server_models='digits identity_fp32 simple simple_string'
 
 # What CI holds: resident memory without the files that processes share, in MB. When ready it hardly
-# varies; after the load compilers still hold some of it, so that limit only tells collectors apart.
-readonly most_ready_mb=80 most_loaded_mb=330
+# varies, and tells collectors apart (G1 takes 92). After the load compilers still hold some of it: two
+# builds took 287 to 339 and 318 to 364 in turns on two fast processors.
+readonly most_ready_mb=80 most_loaded_mb=420
 
 # And processor time until the server is ready and has answered its first requests over gRPC, in ms. Most
 # of it is the compilers'; the limit allows for machines that are half as fast.
