@@ -32,6 +32,9 @@ public final class ClientReader implements RepeatRounds.Member {
   /** The time that one connection keeps a processor while others wait: 64 of them take 6 ms. */
   private static final long TURN_NS = 200_000;
 
+  /** A read that takes longer has waited for input. */
+  private static final long WAIT_NS = 50_000;
+
   private static final VirtualThreadSchedulerMXBean SCHEDULER =
       ManagementFactory.getPlatformMXBean(VirtualThreadSchedulerMXBean.class);
 
@@ -105,7 +108,10 @@ public final class ClientReader implements RepeatRounds.Member {
     if (first && early == null && !ended && head.isExpected() && !channel.isEncrypted()) {
       sleep();
     }
+    long askedNs = System.nanoTime();
     int count = read(ByteBuffer.wrap(buffer));
+    long cameNs = System.nanoTime();
+    breathedNs = cameNs - askedNs > WAIT_NS ? cameNs : breathedNs; // it gave its carrier away
     connection.received();
     if (first) {
       count = readOn(count);
