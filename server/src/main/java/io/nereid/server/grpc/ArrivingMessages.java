@@ -35,7 +35,7 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
   private final OpenCalls open;
   private final MethodTable methods;
   private final UntakenReplies replies;
-  private final Http2Connection.PropertyKey path; // of a stream whose client may still send
+  private final Http2Connection.PropertyKey path; // of a stream; then whether it takes one message
   private final IntObjectHashMap<UnfinishedMessage> unfinished = new IntObjectHashMap<>(2);
   private boolean watching;
 
@@ -111,9 +111,12 @@ final class ArrivingMessages extends Http2FrameListenerDecorator {
   /** True if the client of a call may send one message only. */
   private boolean sendsOne(int id) {
     Http2Stream stream = connection.connection().stream(id);
-    return stream != null
-        && stream.getProperty(path) instanceof CharSequence named
-        && methods.takesOne(named);
+    Object known = stream == null ? null : stream.getProperty(path);
+    if (known instanceof CharSequence named) { // looked up once, and seldom for a unary call
+      known = methods.takesOne(named);
+      stream.setProperty(path, known);
+    }
+    return known == Boolean.TRUE;
   }
 
   @Override

@@ -203,7 +203,7 @@ class LargeRepliesTest {
     }
   }
 
-  /** What waits for a stream counts as all unread replies do. */
+  /** Responses that wait in a stream count as all unread replies do. */
   @Test
   void holdABoundedPartOfTheMemory() throws Exception {
     long most = ReplyBuffers.limit().mostOfOne();
