@@ -99,10 +99,11 @@ public final class InferStream implements AutoCloseable {
       } finally {
         lock.unlock();
       }
-      remember(request);
       // Copies of inputs are left to the garbage collector, since the time of writing them is
       // unknown.
-      call.sendMessage(GrpcRequest.of(request, new MemoryPool.Outgoing(pool)));
+      GrpcRequest message = GrpcRequest.of(request, new MemoryPool.Outgoing(pool));
+      remember(request);
+      call.sendMessage(message);
     } finally {
       sending.unlock();
     }

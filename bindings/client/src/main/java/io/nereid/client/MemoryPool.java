@@ -76,6 +76,14 @@ final class MemoryPool {
     return (int) Math.min(MOST_BYTES, (byteSize + step - 1) / step * step);
   }
 
+  /** Drops idle chunks of a size until the limit holds. */
+  private void shrink(int chunkSize) {
+    ConcurrentLinkedDeque<ByteBuffer> chunks = idle.get(chunkSize);
+    while (idleBytes.get() > mostIdleBytes && chunks.pollLast() != null) {
+      idleBytes.addAndGet(-chunkSize);
+    }
+  }
+
   /** The unused bytes. */
   long idleBytes() {
     return idleBytes.get();
@@ -113,11 +121,13 @@ final class MemoryPool {
         return;
       }
       int size = chunk.capacity();
-      if (idleBytes.addAndGet(size) > mostIdleBytes) {
-        idleBytes.addAndGet(-size);
-        return;
+      if (size <= mostIdleBytes) {
+        idle.computeIfAbsent(size, any -> new ConcurrentLinkedDeque<>()).addFirst(chunk);
+        if (idleBytes.addAndGet(size) > mostIdleBytes) {
+          idle.keySet().stream().filter(other -> other != size).forEach(MemoryPool.this::shrink);
+          shrink(size);
+        }
       }
-      idle.computeIfAbsent(size, any -> new ConcurrentLinkedDeque<>()).addFirst(chunk);
     }
   }
 
