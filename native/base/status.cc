@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <span>
 
 namespace nereid {
 
@@ -52,6 +53,15 @@ Status StatusFromCallback(int32_t code, const nrd_error& error, std::string_view
   return Status(known ? code : NRD_INTERNAL, std::move(message));
 } catch (const std::bad_alloc&) {
   return Status::OutOfMemory();
+}
+
+std::string_view ParameterOf(const nrd_model_options& options, std::string_view key) {
+  for (const nrd_parameter& parameter : std::span(options.parameters, options.parameter_count)) {
+    if (View(parameter.key) == key) {
+      return View(parameter.value);
+    }
+  }
+  return {};
 }
 
 }  // namespace nereid

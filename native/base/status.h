@@ -76,6 +76,9 @@ inline std::string_view View(const nrd_string& text) {
 }
 inline nrd_string AsNrdString(std::string_view text) { return {text.data(), text.size()}; }
 
+// The value of a parameter; empty: it is not there.
+std::string_view ParameterOf(const nrd_model_options& options, std::string_view key);
+
 #define NRD_RETURN_IF_ERROR(expression)          \
   do {                                           \
     ::nereid::Status nrd_status_ = (expression); \

@@ -147,6 +147,15 @@ Status TensorByteSize(int32_t datatype, uint32_t rank, const int64_t* shape,
   return Status();
 }
 
+uint64_t EmptyRowBytes(const nrd_tensor& row) {
+  if (row.datatype != NRD_TYPE_BYTES) {
+    return row.byte_size;
+  }
+  uint64_t count = 0;
+  static_cast<void>(ElementCount(row.rank, row.shape, &count));
+  return count * kLengthBytes;
+}
+
 std::string ShapeToString(uint32_t rank, const int64_t* shape) {
   std::string text = "[";
   for (uint32_t i = 0; i < rank; ++i) {

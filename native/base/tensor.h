@@ -55,6 +55,10 @@ Status ElementCount(uint32_t rank, const int64_t* shape, uint64_t* count_out,
 Status TensorByteSize(int32_t datatype, uint32_t rank, const int64_t* shape,
                       uint64_t* byte_size_out, std::string_view what = "input");
 
+// The bytes of a row of a batch that has no request, beside this one that has: zeros, which for
+// BYTES are empty strings.
+uint64_t EmptyRowBytes(const nrd_tensor& row);
+
 // "[-1,16]"
 std::string ShapeToString(uint32_t rank, const int64_t* shape);
 

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/pause.h"
 
 namespace nereid {
 namespace {
@@ -20,14 +21,6 @@ namespace {
 constexpr int64_t kSpinNs = 5'000;
 constexpr int64_t kSpinAfterShortNs = 20'000;
 constexpr int64_t kShortNs = 60'000;
-
-void Pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 // False with one processor, where no other thread can answer while this one spins.
 bool MaySpin() {

@@ -3,29 +3,11 @@
 #include <utility>
 
 #include "triton/host.h"
+#include "triton/json.h"
 
 namespace nereid::triton {
 
 namespace {
-
-// A text of JSON.
-std::string Quoted(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      quoted += "\\u00";
-      quoted += kDigits[c >> 4];
-      quoted += kDigits[c & 15];
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "\"";
-}
 
 std::string ConfigJson(std::span<const nrd_parameter> config) {
   std::string members;

@@ -1,10 +1,10 @@
 #include "triton/inference_trace.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 
 #include "triton/calls.h"
+#include "triton/json.h"
 
 namespace nereid::triton {
 namespace {
@@ -16,23 +16,6 @@ constexpr uint64_t kPluginsTag = uint64_t{1} << 63;
 uint64_t NextId() {
   static std::atomic<uint64_t> last{0};
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-std::string Quoted(std::string_view text) {
-  std::string json = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      json += '\\';
-      json += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof(escaped), "\\u%04x", static_cast<unsigned>(c));
-      json += escaped;
-    } else {
-      json += c;
-    }
-  }
-  return json + '"';
 }
 
 }  // namespace

@@ -166,4 +166,22 @@ int64_t Json::Number(int64_t otherwise) const {
   return number;
 }
 
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      quoted += '\\';
+      quoted += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      quoted += "\\u00";
+      quoted += kDigits[c >> 4];
+      quoted += kDigits[c & 15];
+    } else {
+      quoted += c;
+    }
+  }
+  return quoted + "\"";
+}
+
 }  // namespace nereid::triton

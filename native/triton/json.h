@@ -1,4 +1,4 @@
-// Reads the small JSON documents of the control plane.
+// Reads the small JSON documents of the control plane, and quotes for those that it gets.
 #ifndef NEREID_TRITON_JSON_H_
 #define NEREID_TRITON_JSON_H_
 
@@ -38,6 +38,9 @@ class Json {
   std::vector<std::string> names_;
   std::vector<Json> items_;
 };
+
+// The text as a string of JSON.
+std::string Quoted(std::string_view text);
 
 }  // namespace nereid::triton
 

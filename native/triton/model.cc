@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <span>
+#include <utility>
 
 #include "triton/buffer_attributes.h"
 #include "triton/execution.h"
@@ -14,15 +15,6 @@
 namespace nereid::triton {
 
 namespace {
-
-std::string_view Option(const nrd_model_options& options, std::string_view key) {
-  for (const nrd_parameter& parameter : std::span(options.parameters, options.parameter_count)) {
-    if (View(parameter.key) == key) {
-      return View(parameter.value);
-    }
-  }
-  return {};
-}
 
 uint64_t Number(std::string_view text) {
   uint64_t number = 0;
@@ -62,6 +54,7 @@ struct Models {
   struct Entry {
     Model* model;
     uint32_t holders = 0;
+    bool leaves = false;  // no more callers hold it
   };
 
   Mutex mutex;
@@ -98,20 +91,27 @@ void LoadedModels::Add(Model* model) {
 void LoadedModels::Remove(Model* model) {
   Models& models = TheModels();
   const MutexLock lock(models.mutex);
-  const auto is_held = [&](const Models::Entry& entry) {
-    return entry.model == model && entry.holders > 0;
-  };
-  while (std::any_of(models.all.begin(), models.all.end(), is_held)) {
+  while (true) {
+    const auto found =
+        std::find_if(models.all.begin(), models.all.end(),
+                     [&](const Models::Entry& entry) { return entry.model == model; });
+    if (found == models.all.end()) {
+      return;
+    }
+    found->leaves = true;
+    if (found->holders == 0) {
+      models.all.erase(found);
+      return;
+    }
     models.let_go.Wait(models.mutex);
   }
-  std::erase_if(models.all, [&](const Models::Entry& entry) { return entry.model == model; });
 }
 
 Model* LoadedModels::Hold(uint64_t load) {
   Models& models = TheModels();
   const MutexLock lock(models.mutex);
   for (Models::Entry& entry : models.all) {
-    if (entry.model->load() == load) {
+    if (entry.model->load() == load && !entry.leaves) {
       ++entry.holders;
       return entry.model;
     }
@@ -132,10 +132,10 @@ Model::Model(Backend& backend, const nrd_model_options& options)
     : backend_(backend),
       name_(View(options.name)),
       version_(Number(View(options.version))),
-      load_(Number(Option(options, "nereid.load"))),
-      directory_(Option(options, "nereid.directory")),
-      auto_complete_(Option(options, "nereid.auto_complete") == "1"),
-      config_(Option(options, "nereid.config")) {
+      load_(Number(ParameterOf(options, "nereid.load"))),
+      directory_(ParameterOf(options, "nereid.directory")),
+      auto_complete_(ParameterOf(options, "nereid.auto_complete") == "1"),
+      config_(ParameterOf(options, "nereid.config")) {
   Handle::Open(kKind, nullptr);
 }
 
@@ -183,15 +183,15 @@ Status Model::Configure(const nrd_model_options& options) {
   pinned_ = PoolIsPinned();
   {
     const MutexLock lock(mutex_);
-    config_ = Option(options, "nereid.config");
+    config_ = ParameterOf(options, "nereid.config");
   }
   NRD_RETURN_IF_ERROR(ReadInstances(options));
   return OpenPassiveInstances(std::max(options.instance_count, 1U));
 }
 
 Status Model::ReadInstances(const nrd_model_options& options) {
-  const std::string_view text = Option(options, "nereid.instances");
-  const std::string_view policies_text = Option(options, "nereid.host_policies");
+  const std::string_view text = ParameterOf(options, "nereid.instances");
+  const std::string_view policies_text = ParameterOf(options, "nereid.host_policies");
   Json instances;
   Json policies;
   if (!text.empty()) {
@@ -266,8 +266,15 @@ Status Model::Ready() {
   std::vector<Instance*> instances;
   {
     const MutexLock lock(mutex_);
+    if (is_asked_) {
+      for (const uint64_t before = answers_; answers_ == before;) {
+        answered_.Wait(mutex_);
+      }
+      return answer_.Clone();
+    }
     instances = instances_;
-    asked_.insert(asked_.end(), instances.begin(), instances.end());
+    asked_ = instances;
+    is_asked_ = true;
   }
   Status status;
   for (Instance* instance : instances) {
@@ -275,10 +282,15 @@ Status Model::Ready() {
       status = instance->Ready();
     }
     const MutexLock lock(mutex_);
-    asked_.erase(std::find(asked_.begin(), asked_.end(), instance));
+    std::erase(asked_, instance);
     answered_.NotifyAll();
   }
-  return status;
+  const MutexLock lock(mutex_);
+  answer_ = std::move(status);
+  ++answers_;
+  is_asked_ = false;
+  answered_.NotifyAll();
+  return answer_.Clone();
 }
 
 void Model::GiveUp() {

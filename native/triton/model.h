@@ -69,10 +69,10 @@ class Model : public Handle {
   void ReplaceConfig(std::string_view json);
 
   void Add(Instance* instance);
-  // Returns when no thread asks the instance for readiness any more.
+  // Returns when the instance is not asked for readiness any more.
   void Remove(Instance* instance);
-  // Asks the instances until one is not ready. The plug-in is called without a lock: it may be
-  // slow, and call back.
+  // Asks the instances until one is not ready. Callers that come meanwhile wait for the same
+  // answer. The plug-in is called without a lock: it may be slow, and call back.
   Status Ready();
   // Fails the requests that the plug-in holds. It gets no more.
   void GiveUp();
@@ -112,7 +112,10 @@ class Model : public Handle {
   std::map<int32_t, std::mutex> devices_ NRD_GUARDED_BY(mutex_);
   std::string config_ NRD_GUARDED_BY(mutex_);
   std::vector<Instance*> instances_ NRD_GUARDED_BY(mutex_);
-  std::vector<Instance*> asked_ NRD_GUARDED_BY(mutex_);  // one entry for each asking thread
+  bool is_asked_ NRD_GUARDED_BY(mutex_) = false;
+  std::vector<Instance*> asked_ NRD_GUARDED_BY(mutex_);  // those that have not answered yet
+  Status answer_ NRD_GUARDED_BY(mutex_);                 // the last one
+  uint64_t answers_ NRD_GUARDED_BY(mutex_) = 0;          // how many there were
   Condition answered_;
 };
 

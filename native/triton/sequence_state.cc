@@ -94,15 +94,6 @@ Status WriteOfRequest(nrd_batch* batch, uint32_t output, const Request& request,
   return Status();
 }
 
-// The bytes of a row that belongs to no request.
-uint64_t EmptyRowBytes(const nrd_tensor& state) {
-  uint64_t count = 0;
-  if (state.datatype != NRD_TYPE_BYTES) {
-    return state.byte_size;
-  }
-  return ElementCount(state.rank, state.shape, &count).ok() ? count * sizeof(uint32_t) : 0;
-}
-
 Status WriteOfBatch(nrd_batch* batch, uint32_t output, const std::string& name,
                     std::span<const nrd_tensor> states) {
   const auto first = std::find_if(states.begin(), states.end(),

@@ -58,14 +58,9 @@ Status BatchInputs::Copy(uint32_t index, std::span<Request* const> requests, int
   for (const Request* request : requests) {
     byte_size += request->record.inputs[index].byte_size;
   }
-  // Zeros, which for BYTES are empty strings.
   uint64_t empty_row_bytes = 0;
   if (HasEmptyRows(config_, rows, requests.size())) {
-    empty_row_bytes = first.byte_size;
-    if (first.datatype == NRD_TYPE_BYTES) {
-      NRD_RETURN_IF_ERROR(ElementCount(first.rank, first.shape, &empty_row_bytes));
-      empty_row_bytes *= sizeof(uint32_t);
-    }
+    empty_row_bytes = EmptyRowBytes(first);
     byte_size += empty_row_bytes * (static_cast<uint64_t>(rows) - requests.size());
   }
   nrd_tensor& input = made_[index];

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "base/pause.h"
 #include "core/queue/shared_queue.h"
 #include "core/sequence/sequence_queue.h"
 
@@ -21,16 +22,6 @@ std::unique_ptr<WorkQueue> MakeWorkQueue(const ModelConfig& config) {
 // The number of times that a submitter polls a busy instance before it queues: about 3 us in all.
 constexpr int kMostLooks = 16;
 constexpr int kPausesBetweenLooks = 4;
-
-void Pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  __asm__ volatile("isb");  // some cycles; the instruction "yield" takes none
-#else
-  std::this_thread::yield();
-#endif
-}
 
 void MarkTaken(const RequestList& requests) {
   for (Request* request = requests.head; request != nullptr; request = request->next) {

@@ -7,19 +7,6 @@
 #include "core/sequence/sequence.h"
 
 namespace nereid {
-namespace {
-
-// The bytes of a row without a request: zeros, which for BYTES are empty strings.
-uint64_t EmptyRowBytes(const nrd_tensor& row) {
-  if (row.datatype != NRD_TYPE_BYTES) {
-    return row.byte_size;
-  }
-  uint64_t count = 0;
-  static_cast<void>(ElementCount(row.rank, row.shape, &count));
-  return count * sizeof(uint32_t);
-}
-
-}  // namespace
 
 SequenceTensors::SequenceTensors(const ModelConfig& config, BufferPool& pool, PoolAccount* account)
     : config_(config),

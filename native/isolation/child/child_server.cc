@@ -1,5 +1,6 @@
 #include "isolation/child/child_server.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sched.h>
@@ -13,7 +14,6 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
-#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -219,13 +219,12 @@ class ChildServer {
 
 }  // namespace
 
-std::string_view ParameterOf(const nrd_model_options& options, std::string_view key) {
-  for (const nrd_parameter& parameter : std::span(options.parameters, options.parameter_count)) {
-    if (View(parameter.key) == key) {
-      return View(parameter.value);
-    }
-  }
-  return {};
+Status OpenLibrary(std::string_view file, void** library_out) {
+  *library_out = dlopen(std::string(file).c_str(), RTLD_NOW | RTLD_LOCAL);
+  return *library_out != nullptr
+             ? Status()
+             : Status(NRD_FAILED_PRECONDITION,
+                      std::string("the process of an isolated model cannot load ") + dlerror());
 }
 
 int RunChild(int argument_count, char** arguments, FindBackend find) {

@@ -21,8 +21,8 @@ struct ChildBackend {
 using FindBackend = Status (*)(std::string_view name, const nrd_model_options& options,
                                ChildBackend* backend_out);
 
-// The value of a parameter; empty: it is not there.
-std::string_view ParameterOf(const nrd_model_options& options, std::string_view key);
+// Loads a library, which stays until the process ends.
+Status OpenLibrary(std::string_view file, void** library_out);
 
 // Returns the exit status, when the parent has gone or closed the model. `arguments` are main's:
 // the name, a title, the parent's process, and processors for ReadProcessors or nothing.

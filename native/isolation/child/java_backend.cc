@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -74,11 +73,6 @@ void* Find(const char* name) {
 
 Status Failed(const std::string& what) {
   return Status(NRD_FAILED_PRECONDITION, "the process of an isolated model " + what);
-}
-
-Status OpenLibrary(std::string_view file, void** library_out) {
-  *library_out = dlopen(std::string(file).c_str(), RTLD_NOW | RTLD_LOCAL);
-  return *library_out != nullptr ? Status() : Failed(std::string("cannot load ") + dlerror());
 }
 
 // Gets the address of an nrd_backend that Java has filled in.

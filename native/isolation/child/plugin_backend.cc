@@ -30,14 +30,6 @@ Functions functions;
 nrd_backend plugins{};  // the table of the plug-in
 std::string completed;  // the configuration, while the model is opened
 
-Status OpenLibrary(std::string_view file, void** library_out) {
-  *library_out = dlopen(std::string(file).c_str(), RTLD_NOW | RTLD_LOCAL);
-  return *library_out != nullptr
-             ? Status()
-             : Status(NRD_FAILED_PRECONDITION,
-                      std::string("the process of an isolated plug-in cannot load ") + dlerror());
-}
-
 template <typename Function>
 Status Find(void* library, const char* name, Function* function_out) {
   *function_out = reinterpret_cast<Function>(dlsym(library, name));

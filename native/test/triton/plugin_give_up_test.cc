@@ -1,12 +1,17 @@
 // Tests that a plug-in which keeps requests does not hinder unloading.
 #include <dlfcn.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
 #include "test/triton/triton_fixture.h"
 
 namespace nereid::test {
 namespace {
 
-// The library of the plug-in 'hoarding', whose Execute can be held up.
+// The library of the plug-in 'hoarding', whose calls can be held up.
 class HoardingLibrary {
  public:
   HoardingLibrary() : library_(dlopen(NEREID_HOARDING_PATH, RTLD_NOW | RTLD_NOLOAD)) {
@@ -17,7 +22,8 @@ class HoardingLibrary {
   HoardingLibrary& operator=(const HoardingLibrary&) = delete;
 
   void Hold(int held) { reinterpret_cast<void (*)(int)>(dlsym(library_, "hoarding_hold"))(held); }
-  // Returns when an Execute is blocked.
+  int Questions() { return reinterpret_cast<int (*)()>(dlsym(library_, "hoarding_questions"))(); }
+  // Returns when a call is blocked.
   void Await() { reinterpret_cast<void (*)()>(dlsym(library_, "hoarding_await"))(); }
 
  private:
@@ -118,6 +124,28 @@ TEST_CASE("a batch that would begin after its model was given up is answered in 
   }
   CHECK(PluginHost::Get().TakeLog().find("4 refused, cancelled") != std::string::npos);
   CHECK(PluginHost::Handles() == "");
+}
+
+TEST_CASE("callers that ask whether a model is ready while it is asked wait for one answer") {
+  Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
+  HoardingLibrary library;
+  PluginModel model(plugin);
+  library.Hold(1);
+  std::atomic<int> ready{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 8; ++i) {
+    callers.emplace_back(
+        [&] { ready += nrt_model_ready(model.load(), nullptr) == NRD_OK ? 1 : 0; });
+  }
+  library.Await();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // most of them come
+  CHECK(library.Questions() == 1);
+  CHECK(ready == 0);
+  library.Hold(0);
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  CHECK(ready == 8);
 }
 
 }  // namespace

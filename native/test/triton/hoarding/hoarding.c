@@ -1,5 +1,6 @@
 /* A backend that neither answers the first request of a batch nor releases it. When it ends it
- * tries what it has. Its Execute does not return while it is held (hoarding_hold). */
+ * tries what it has. While it is held (hoarding_hold), neither its Execute returns, nor its answer
+ * whether it is ready. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -13,6 +14,7 @@ static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t g_changed = PTHREAD_COND_INITIALIZER;
 static int g_held;
 static int g_inside;
+static int g_questions;
 
 TRITONSERVER_DECLSPEC void hoarding_hold(int hold);
 void hoarding_hold(int hold) {
@@ -22,7 +24,16 @@ void hoarding_hold(int hold) {
   pthread_mutex_unlock(&g_mutex);
 }
 
-/* Returns when an Execute is held. */
+/* How often an instance was asked whether it is ready. */
+TRITONSERVER_DECLSPEC int hoarding_questions(void);
+int hoarding_questions(void) {
+  pthread_mutex_lock(&g_mutex);
+  const int questions = g_questions;
+  pthread_mutex_unlock(&g_mutex);
+  return questions;
+}
+
+/* Returns when a call is held. */
 TRITONSERVER_DECLSPEC void hoarding_await(void);
 void hoarding_await(void) {
   pthread_mutex_lock(&g_mutex);
@@ -41,6 +52,16 @@ static void wait_while_held(void) {
   }
   g_inside = 0;
   pthread_mutex_unlock(&g_mutex);
+}
+
+TRITONSERVER_DECLSPEC TRITONSERVER_Error* TRITONBACKEND_ModelInstanceReady(
+    TRITONBACKEND_ModelInstance* instance) {
+  (void)instance;
+  pthread_mutex_lock(&g_mutex);
+  ++g_questions;
+  pthread_mutex_unlock(&g_mutex);
+  wait_while_held();
+  return NULL;
 }
 
 static int refused(TRITONSERVER_Error* error);

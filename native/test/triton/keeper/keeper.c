@@ -1,7 +1,10 @@
 /* A cache that keeps a few entries in memory. Its configuration names, as "mode", what it does
- * wrong. */
+ * wrong. With "until", a file, each look-up adds a byte to FILE.begun and waits for FILE. */
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "triton/core/tritoncache.h"
 
@@ -13,8 +16,11 @@ typedef struct keeper_entry {
   size_t size;
 } keeper_entry;
 
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
 struct TRITONCACHE_Cache {
   char mode[32];
+  char until[256];
   keeper_entry entries[ENTRIES];
 };
 
@@ -23,12 +29,15 @@ static TRITONSERVER_Error* wrong(TRITONSERVER_Error_Code code, const char* messa
 }
 
 static keeper_entry* find(TRITONCACHE_Cache* cache, const char* key) {
-  for (int i = 0; i < ENTRIES; ++i) {
+  keeper_entry* found = NULL;
+  pthread_mutex_lock(&mutex);
+  for (int i = 0; i < ENTRIES && found == NULL; ++i) {
     if (strcmp(cache->entries[i].key, key) == 0) {
-      return &cache->entries[i];
+      found = &cache->entries[i];
     }
   }
-  return NULL;
+  pthread_mutex_unlock(&mutex);
+  return found;
 }
 
 static int does(const TRITONCACHE_Cache* cache, const char* mode) {
@@ -52,7 +61,25 @@ TRITONSERVER_Error* TRITONCACHE_CacheInitialize(TRITONCACHE_Cache** cache, const
   }
   *cache = calloc(1, sizeof(TRITONCACHE_Cache));
   strncpy((*cache)->mode, mode + 8, strcspn(mode + 8, "\""));
+  const char* const until = strstr(config, "\"until\":\"");
+  if (until != NULL) {
+    snprintf((*cache)->until, sizeof((*cache)->until), "%.*s", (int)strcspn(until + 9, "\""),
+             until + 9);
+  }
   return NULL;
+}
+
+static void wait_as_told(const TRITONCACHE_Cache* cache) {
+  char begun[sizeof(cache->until) + 8];
+  snprintf(begun, sizeof(begun), "%s.begun", cache->until);
+  FILE* const file = fopen(begun, "a");
+  if (file != NULL) {
+    fputc('.', file);
+    fclose(file);
+  }
+  while (access(cache->until, F_OK) != 0) {
+    usleep(1000);
+  }
 }
 
 TRITONSERVER_Error* TRITONCACHE_CacheFinalize(TRITONCACHE_Cache* cache) {
@@ -80,6 +107,9 @@ static TRITONSERVER_Error* show(TRITONCACHE_CacheEntry* entry, void* data, size_
 TRITONSERVER_Error* TRITONCACHE_CacheLookup(TRITONCACHE_Cache* cache, const char* key,
                                             TRITONCACHE_CacheEntry* entry,
                                             TRITONCACHE_Allocator* allocator) {
+  if (cache->until[0] != '\0') {
+    wait_as_told(cache);
+  }
   const keeper_entry* const kept = find(cache, key);
   if (does(cache, "fails")) {
     return wrong(TRITONSERVER_ERROR_UNAVAILABLE, "the keeper is away");
@@ -160,8 +190,10 @@ TRITONSERVER_Error* TRITONCACHE_CacheInsert(TRITONCACHE_Cache* cache, const char
     free(data);
     return error;
   }
+  pthread_mutex_lock(&mutex);
   strncpy(kept->key, key, sizeof(kept->key) - 1);
   kept->data = data;
   kept->size = size;
+  pthread_mutex_unlock(&mutex);
   return NULL;
 }

@@ -117,7 +117,7 @@ public final class Model implements AutoCloseable {
     return entry.latest().map(LoadedModel::instances).orElse(List.of());
   }
 
-  /** True if the last load put the model into a process of its own. */
+  /** True if the last load put the model, or a step of the ensemble, into another process. */
   public boolean isIsolated() {
     return entry.latest().map(LoadedModel::isIsolated).orElse(false);
   }
@@ -209,9 +209,10 @@ public final class Model implements AutoCloseable {
 
   /**
    * Unloads the model: takes no more requests, finishes those that were sent, and closes its
-   * backend. Waits for that, at most {@link NereidOptions#drainTimeout} for requests that wait for
-   * their turn, and without limit for what is executing. Open responses stay valid. Ensembles that
-   * use it become unavailable first. Does nothing when it is not loaded. Backends must not call it.
+   * backend. Waits for that, at most {@link NereidOptions#drainTimeout}: then requests that wait
+   * for their turn are refused, and the backend is closed when what is executing ends. Open
+   * responses stay valid. Ensembles that use it become unavailable first. Does nothing when it is
+   * not loaded. Backends must not call it.
    */
   public void unload() {
     lifecycle.unload(entry);

@@ -192,7 +192,8 @@ public final class Nereid implements AutoCloseable {
   /**
    * Loads a version of a model, and returns when it takes requests. When the same version is loaded
    * already, it is replaced: the new one takes over without a gap, requests that were made for the
-   * old one finish there, and this returns when they have.
+   * old one finish there, and this returns when they have, or execute longer than {@link
+   * NereidOptions#drainTimeout}.
    */
   public Model load(ModelSpec spec) {
     Checks.notNull(spec, "spec");
@@ -361,13 +362,12 @@ public final class Nereid implements AutoCloseable {
     unloadAll(deadlineNs);
     List<String> open = runtime.awaitHandles(deadlineNs) ? List.of() : runtime.openHandles();
     List<OpenHandle> recorded = open.isEmpty() ? List.of() : runtime.recordedHandles();
-    boolean released = runtime.release();
-    plugins.close();
-    if (!released) {
+    if (!runtime.release()) {
       throw new NereidException(
           StatusCode.DEADLINE_EXCEEDED,
           "threads are still inside calls; the memory of Nereid is left behind");
     }
+    plugins.close();
     if (!open.isEmpty()) {
       throw Diagnostics.leak(open, recorded);
     }

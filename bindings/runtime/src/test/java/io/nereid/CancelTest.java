@@ -182,11 +182,11 @@ class CancelTest extends RuntimeTest {
   @Test
   void aDeadlineThatPassesWhileExecutingReleasesTheCaller() throws Exception {
     Model model = nereid.load(gate.model("m").build());
-    try (var request = model.newRequest().input("IN", row(1)).deadline(Duration.ofMillis(30))) {
+    try (var request = model.newRequest().input("IN", row(1)).deadline(Duration.ofMillis(300))) {
       assertFails(StatusCode.DEADLINE_EXCEEDED, request::infer);
     }
     assertEquals(List.of(), gate.executed);
-    try (var request = model.newRequest().input("IN", row(2)).deadline(Duration.ofMillis(30))) {
+    try (var request = model.newRequest().input("IN", row(2)).deadline(Duration.ofMillis(300))) {
       ExecutionException e =
           assertThrows(ExecutionException.class, () -> request.inferAsync().get());
       assertEquals(StatusCode.DEADLINE_EXCEEDED, ((NereidException) e.getCause()).code());

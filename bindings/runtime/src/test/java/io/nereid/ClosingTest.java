@@ -117,7 +117,7 @@ class ClosingTest extends RuntimeTest {
 
   @Test
   void closingNamesWhatWasForgottenAndTakesItsMemoryAway() {
-    Nereid own = Nereid.create(options().drainTimeout(Duration.ofMillis(50)).build());
+    Nereid own = Nereid.create(options().drainTimeout(Duration.ofSeconds(1)).build());
     Model model = own.load(identity("leaky").build());
     InferRequest request = model.newRequest().input("IN", row(1));
     InferResponse response = request.infer();

@@ -19,7 +19,7 @@ class DiagnosticsTest {
 
   /** What the programs below share. */
   private static Nereid open() {
-    return Nereid.create(NereidOptions.builder().drainTimeout(Duration.ofMillis(20)).build());
+    return Nereid.create(NereidOptions.builder().drainTimeout(Duration.ofSeconds(2)).build());
   }
 
   static final class Leaking {

@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -69,10 +70,39 @@ class IsolationTest extends RuntimeTest {
     assertEquals(0, new ProcessBuilder("kill", "-" + name, process).start().waitFor());
   }
 
+  /** Stops the model's process; each of its threads stops when it sees the signal, not before. */
+  private static void stop(Model model) throws Exception {
+    signal(model, "STOP");
+    for (Path thread : threads(model)) {
+      while (!Files.readString(thread.resolve("stat")).contains(") T ")) {
+        Thread.sleep(5);
+      }
+    }
+  }
+
+  /** The directories of the threads of the model's process. */
+  private static List<Path> threads(Model model) throws IOException {
+    Path tasks = Path.of("/proc", Long.toString(figures(model).process()), "task");
+    try (Stream<Path> threads = Files.list(tasks)) {
+      return threads.toList();
+    }
+  }
+
   private static void awaitRestarts(Model model, long count) throws InterruptedException {
     while (figures(model).restarts() < count) {
       Thread.sleep(5);
     }
+  }
+
+  @Test
+  void anEnsembleIsIsolatedWithAStepOfIt() {
+    nereid.load(identity("a").build());
+    assertFalse(nereid.load(EnsembleTest.ensemble("e", EnsembleTest.chain("a"))).isIsolated());
+    nereid.load(identity("b").isolation("process").build());
+    Model ensemble = nereid.load(EnsembleTest.ensemble("f", EnsembleTest.chain("a", "b")));
+    assertTrue(ensemble.isIsolated());
+    assertTrue(ensemble.isolationStatistics().isEmpty());
+    roundTrip(ensemble, 1);
   }
 
   @Test
@@ -125,10 +155,7 @@ class IsolationTest extends RuntimeTest {
   }
 
   private static long sharedThreads(Model model) throws IOException {
-    Path tasks = Path.of("/proc", Long.toString(figures(model).process()), "task");
-    try (Stream<Path> threads = Files.list(tasks)) {
-      return threads.filter(IsolationTest::isOfOnnxRuntime).count();
-    }
+    return threads(model).stream().filter(IsolationTest::isOfOnnxRuntime).count();
   }
 
   private static boolean isOfOnnxRuntime(Path thread) {
@@ -160,11 +187,11 @@ class IsolationTest extends RuntimeTest {
 
   @Test
   void aProcessThatHangsIsKilledAtTheLimit() throws Exception {
-    Model model = nereid.load(simple().parameter("isolation_timeout_ms", "100").build());
-    signal(model, "STOP");
+    Model model = nereid.load(simple().parameter("isolation_timeout_ms", "2000").build());
+    stop(model);
     NereidException hung = assertThrows(NereidException.class, () -> sums(model));
     assertEquals(StatusCode.UNAVAILABLE, hung.code());
-    assertTrue(hung.getMessage().contains("isolation_timeout_ms, 100 ms"), hung.getMessage());
+    assertTrue(hung.getMessage().contains("isolation_timeout_ms, 2000 ms"), hung.getMessage());
     assertAnswers(model);
   }
 

@@ -22,9 +22,12 @@ import io.nereid.tensor.Tensor;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -246,6 +249,51 @@ class LifecycleTest extends RuntimeTest {
     leave.countDown();
     failures.join(loading);
     await(() -> HandleCounts.read().runtimes() == 1, "the runtime to go after all");
+  }
+
+  @Test
+  void anExecutionThatHangsHoldsUpNoChange() throws Exception {
+    try (Nereid own =
+        Nereid.create(NereidOptions.builder().drainTimeout(Duration.ofMillis(50)).build())) {
+      Model model = own.load(gate.model("m").build());
+      try (InferRequest request = model.newRequest().input("IN", row(1))) {
+        CompletableFuture<InferResponse> answer = request.inferAsync();
+        gate.awaitBatch();
+        model.unload();
+        assertEquals(ModelState.DRAINING, model.state());
+        assertEquals(0, model.statistics().inferenceCount());
+        roundTrip(own.load(identity("m").build()), 2);
+        assertFalse(answer.isDone());
+        gate.open(1);
+        try (InferResponse response = answer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+          assertEquals(1f, response.output("OUT").floatAt(0));
+        }
+      }
+    }
+  }
+
+  @Test
+  void unloadingOnVirtualThreadsLeavesOthersTheirProcessors() throws Exception {
+    int count = 2 * Runtime.getRuntime().availableProcessors();
+    Failures failures = new Failures();
+    List<Thread> threads = new ArrayList<>();
+    List<InferRequest> requests = new ArrayList<>();
+    List<CompletableFuture<InferResponse>> answers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      Model model = nereid.load(gate.model("m" + i).build());
+      requests.add(model.newRequest().input("IN", row(i)));
+      answers.add(requests.get(i).inferAsync());
+      gate.awaitBatch();
+      threads.add(failures.startVirtual(model::unload));
+      await(() -> model.state() == ModelState.DRAINING, "the model to leave");
+    }
+    assertTrue(Thread.startVirtualThread(() -> {}).join(PATIENCE.dividedBy(4)));
+    gate.open(count);
+    for (int i = 0; i < count; i++) {
+      failures.join(threads.get(i));
+      answers.get(i).get(PATIENCE.toSeconds(), TimeUnit.SECONDS).close();
+      requests.get(i).close();
+    }
   }
 
   @Test

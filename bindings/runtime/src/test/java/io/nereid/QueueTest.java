@@ -84,7 +84,7 @@ class QueueTest extends RuntimeTest {
             gate.model("m")
                 .dynamicBatching(
                     DynamicBatching.builder()
-                        .queuePolicy(QueuePolicy.DEFAULT.withDefaultTimeout(Duration.ofMillis(30)))
+                        .queuePolicy(QueuePolicy.DEFAULT.withDefaultTimeout(Duration.ofMillis(500)))
                         .build())
                 .build());
     CompletableFuture<InferResponse> first = send(model, 1, 0);

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -152,6 +153,34 @@ class ShadowVersionTest {
       failing.set(false);
       shadow.promote();
       assertEquals(shadow, nereid.model("m"));
+    }
+  }
+
+  @Test
+  void aPromotionBehindALoadKeepsItsConfiguration() throws Exception {
+    CountDownLatch opening = new CountDownLatch(1);
+    CountDownLatch open = new CountDownLatch(1);
+    Backend slow =
+        context -> {
+          opening.countDown();
+          open.await();
+          return batch -> batch.output("OUT", batch.input("IN"));
+        };
+    Failures failures = new Failures();
+    try (Nereid nereid = Nereid.create()) {
+      nereid.load(spec(1).build());
+      Model shadow = nereid.load(spec(2).parameter("shadow_of", "1").build());
+      ModelSpec next =
+          spec(2).backend(slow).parameter("shadow_of", "1").parameter("is", "new").build();
+      Thread loading = failures.startPlatform(() -> nereid.load(next));
+      opening.await();
+      Thread promoting = failures.startPlatform(shadow::promote);
+      RuntimeTest.await(
+          () -> promoting.getState() == Thread.State.WAITING, "the promotion to wait");
+      open.countDown();
+      failures.join(loading, promoting);
+      assertEquals(shadow, nereid.model("m"));
+      assertEquals("new", shadow.spec().parameters().get("is"));
     }
   }
 

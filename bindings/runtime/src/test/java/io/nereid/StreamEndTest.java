@@ -93,7 +93,7 @@ class StreamEndTest extends RuntimeTest {
   void aDeadlineEndsReadersAndBackends() {
     Model model = nereid.load(backend.model("m").build());
     // Nobody reads: the backend comes back by itself.
-    try (var request = CountdownBackend.request(model, ENDLESS).deadline(Duration.ofMillis(100));
+    try (var request = CountdownBackend.request(model, ENDLESS).deadline(Duration.ofMillis(500));
         var stream = request.inferStream()) {
       await(() -> backend.cancelled.get() == 1, "the backend to notice");
       int sent = backend.sent.get();
@@ -106,7 +106,7 @@ class StreamEndTest extends RuntimeTest {
     // The backend sends nothing: the reader comes back by itself.
     GateBackend gate = new GateBackend();
     Model silent = nereid.load(gate.model("silent").decoupled(true).build());
-    try (var request = silent.newRequest().input("IN", row(1)).deadline(Duration.ofMillis(50));
+    try (var request = silent.newRequest().input("IN", row(1)).deadline(Duration.ofMillis(500));
         var stream = request.inferStream()) {
       assertFails(StatusCode.DEADLINE_EXCEEDED, stream::next);
       assertFails(StatusCode.DEADLINE_EXCEEDED, stream::next);
@@ -175,7 +175,7 @@ class StreamEndTest extends RuntimeTest {
 
   @Test
   void unloadingEndsAStreamThatDoesNotEnd() throws Exception {
-    Nereid own = Nereid.create(options().drainTimeout(Duration.ofMillis(150)).build());
+    Nereid own = Nereid.create(options().drainTimeout(Duration.ofMillis(500)).build());
     Failures failures = new Failures();
     for (boolean read : new boolean[] {true, false}) {
       Model model = own.load(backend.model("m").build());
@@ -194,7 +194,7 @@ class StreamEndTest extends RuntimeTest {
                   });
       Thread reader = read ? failures.startVirtual(toTheEnd) : null;
       model.unload();
-      assertEquals(ModelState.UNLOADED, model.state());
+      await(() -> model.state() == ModelState.UNLOADED, "the model to go");
       if (reader == null) {
         toTheEnd.run();
         assertEquals(StreamQueue.CAPACITY, count.get());
@@ -210,7 +210,7 @@ class StreamEndTest extends RuntimeTest {
   @Test
   void closingTheRuntimeIsNotHeldUpByAnUnreadStream() {
     for (int count : new int[] {ENDLESS, 5, 200}) {
-      Nereid own = Nereid.create(options().drainTimeout(Duration.ofMillis(150)).build());
+      Nereid own = Nereid.create(options().drainTimeout(Duration.ofMillis(500)).build());
       Model model = own.load(backend.model("m").build());
       InferRequest request = CountdownBackend.request(model, count);
       ResponseStream stream = request.inferStream();
@@ -229,7 +229,7 @@ class StreamEndTest extends RuntimeTest {
 
   @Test
   void anOpenResponseAloneIsNamedWhenTheRuntimeCloses() {
-    Nereid own = Nereid.create(options().drainTimeout(Duration.ofMillis(20)).build());
+    Nereid own = Nereid.create(options().drainTimeout(Duration.ofMillis(500)).build());
     Model model = own.load(backend.model("leaky").build());
     InferResponse response;
     try (var request = CountdownBackend.request(model, 2);

@@ -1,15 +1,12 @@
 package io.nereid.client;
 
 import static io.nereid.client.PluginFixture.ints;
-import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.nereid.Model;
 import io.nereid.Repository;
-import io.nereid.model.PluginOptions;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.ServerOptions;
 import io.nereid.types.NereidException;
@@ -33,13 +30,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Response caches and repository agents that were made for Triton, "keeper" and "relocating" of
- * native/test/triton, and backends that come with a load.
+ * Repository agents that were made for Triton, "relocating" of native/test/triton, and backends
+ * that come with a load.
  */
 class PluginKindsTest {
-
-  private static final String CACHED =
-      "backend: \"identity\" max_batch_size: 4 response_cache { enable: true }";
 
   /** How a load that fails is told, as Triton tells it. */
   private static final Map<String, StatusCode> REFUSED =
@@ -63,66 +57,6 @@ class PluginKindsTest {
         + " \"relocating\" parameters { key: \"do\" value: \""
         + what
         + "\" } } }";
-  }
-
-  // ---- Caches ----------------------------------------------------------------------------------
-
-  @ParameterizedTest
-  @ValueSource(strings = {"http", "grpc"})
-  void aCacheKeepsResponses(String protocol) throws IOException {
-    plugins.cache("keeper").model("kept", CACHED);
-    plugins.start(plugins.plugins().cache("keeper", "mode", "right"), UnaryOperator.identity());
-    Model kept = plugins.server().nereid().model("kept");
-    try (InferenceClient client = plugins.connect(protocol)) {
-      for (int i = 0; i < 3; i++) {
-        try (InferResponse response = client.infer(ints("kept", 4, 2).build())) {
-          assertArrayEquals(new int[] {4, 2}, response.output("OUTPUT0").toIntArray());
-        }
-      }
-      client.infer(ints("kept", 5).build()).close();
-    }
-    assertEquals(2, kept.statistics().cacheHit().count());
-    assertEquals(2, kept.statistics().cacheMiss().count());
-    assertEquals(2, kept.statistics().executionCount());
-  }
-
-  @Test
-  void aCacheThatFailsFailsNoRequest() throws IOException {
-    plugins.cache("keeper").model("kept", CACHED);
-    plugins.start(plugins.plugins().cache("keeper", "mode", "fails"), UnaryOperator.identity());
-    Model kept = plugins.server().nereid().model("kept");
-    try (InferenceClient client = plugins.connect("http")) {
-      client.infer(ints("kept", 1).build()).close();
-      client.infer(ints("kept", 1).build()).close();
-    }
-    assertEquals(0, kept.statistics().cacheHit().count());
-    assertEquals(2, kept.statistics().executionCount());
-  }
-
-  @Test
-  void aProgramThatEmbedsHasACache() throws IOException {
-    plugins.cache("keeper").model("kept", CACHED);
-    plugins.start(plugins.plugins().cache("keeper", "mode", "right"), UnaryOperator.identity());
-    Model kept = plugins.server().nereid().model("kept");
-    int[][] values = {{6, 7}};
-    for (int i = 0; i < 2; i++) {
-      try (var request =
-              kept.newRequest().input("INPUT0", io.nereid.tensor.Tensor.ofArray(values));
-          var response = request.infer()) {
-        assertEquals(i == 1, response.cacheHit());
-        assertArrayEquals(values, response.output("OUTPUT0").toArray(int[][].class));
-      }
-    }
-  }
-
-  @Test
-  void aCacheThatIsNotThereStopsTheStart() {
-    PluginOptions.Builder options = plugins.plugins().cache("keeper", "mode", "right");
-    Exception failure =
-        assertThrows(Exception.class, () -> plugins.start(options, UnaryOperator.identity()));
-    assertTrue(
-        failure.getMessage().contains("unable to find 'libtritoncache_keeper.so'"),
-        failure.getMessage());
   }
 
   // ---- Agents ----------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 package io.nereid.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Model;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -27,7 +29,12 @@ import org.junit.jupiter.api.io.TempDir;
  */
 class PluginSequenceTest {
 
+  /** The number that the adder does not add before {@link #goOn}. */
+  private static final int HELD = 1000;
+
   @TempDir private Path directory;
+  private final CountDownLatch begun = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
   private final List<ModelEvent> events = new CopyOnWriteArrayList<>();
   private PluginFixture plugins;
   private Model caller;
@@ -47,7 +54,7 @@ class PluginSequenceTest {
   }
 
   /** Adds up, beginning with a number by which the load is known. */
-  private static ModelSpec adder(int first) {
+  private ModelSpec adder(int first) {
     return ModelSpec.builder("adder")
         .backend(context -> batch -> add(batch, first))
         .instanceCount(2) // each has one sequence at a time
@@ -60,7 +67,15 @@ class PluginSequenceTest {
         .build();
   }
 
-  private static void add(Batch batch, int first) {
+  private void add(Batch batch, int first) {
+    if (batch.input("INPUT0").intAt(0) == HELD) {
+      begun.countDown();
+      try {
+        goOn.await();
+      } catch (InterruptedException e) {
+        throw new IllegalStateException(e);
+      }
+    }
     int before = batch.request(0).isSequenceStart() ? first : batch.input("STATE").intAt(0);
     int sum = before + batch.input("INPUT0").intAt(0);
     for (String output : List.of("OUTPUT0", "NEXT")) {
@@ -70,6 +85,10 @@ class PluginSequenceTest {
 
   /** Has the plug-in send a request of a sequence to the adder. */
   private int send(long sequence, boolean starts, boolean ends) {
+    return send(sequence, starts, ends, 1);
+  }
+
+  private int send(long sequence, boolean starts, boolean ends, int number) {
     try (var request =
             caller
                 .newRequest()
@@ -78,7 +97,7 @@ class PluginSequenceTest {
                 .sequenceEnd(ends)
                 .parameter("do", "call")
                 .parameter("target", "adder")
-                .input("INPUT0", io.nereid.tensor.Tensor.ofInts(new int[] {1}, 1, 1));
+                .input("INPUT0", io.nereid.tensor.Tensor.ofInts(new int[] {number}, 1, 1));
         var response = request.infer()) {
       return response.output("OUTPUT0").intAt(0);
     }
@@ -110,8 +129,24 @@ class PluginSequenceTest {
     assertEquals(0, count(ModelEvent.Replaced.class));
     assertEquals(103, send(2, false, true));
     reload.join();
-    assertEquals(1, count(ModelEvent.Replaced.class));
+    ServerFixture.await(() -> count(ModelEvent.Replaced.class) == 1);
     assertEquals(202, send(3, false, true));
+  }
+
+  @Test
+  void theReloadWaitsForThemAlsoIfItFindsARequestUnderWay() throws InterruptedException {
+    plugins.server().nereid().load(adder(100));
+    assertEquals(101, send(1, true, false));
+    Thread sender = Thread.ofPlatform().start(() -> send(1, false, false, HELD));
+    begun.await();
+    Thread reload = reload(200);
+    assertFalse(reload.join(Duration.ofMillis(50)), "a request of the sequence is under way");
+    goOn.countDown();
+    sender.join();
+    assertFalse(reload.join(Duration.ofMillis(50)), "the sequence has not ended");
+    assertEquals(1102, send(1, false, true));
+    reload.join();
+    ServerFixture.await(() -> count(ModelEvent.Replaced.class) == 1);
   }
 
   /** Several loads may have a sequence of the same name, of which the youngest is meant. */
@@ -127,6 +162,6 @@ class PluginSequenceTest {
     second.join();
     assertEquals(102, send(1, false, true)); // of the one that was not ended before
     first.join();
-    assertEquals(2, count(ModelEvent.Replaced.class));
+    ServerFixture.await(() -> count(ModelEvent.Replaced.class) == 2);
   }
 }

@@ -1,8 +1,10 @@
 package io.nereid.internal;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
-/** Argument checks whose messages name the argument. */
+/** Argument checks whose messages name the argument; deadlines, and waiting for other threads. */
 public final class Checks {
 
   private Checks() {}
@@ -57,5 +59,18 @@ public final class Checks {
     }
     long deadline = now + nanos;
     return deadline == 0 ? 1 : deadline;
+  }
+
+  /** Waits for work on another thread, and throws what it threw. */
+  public static <T> T join(CompletableFuture<T> work) {
+    try {
+      return work.join();
+    } catch (CompletionException e) {
+      switch (e.getCause()) {
+        case RuntimeException cause -> throw cause;
+        case Error cause -> throw cause;
+        case null, default -> throw e;
+      }
+    }
   }
 }

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 
 /**
@@ -113,8 +114,11 @@ final class TritonPlugins implements PluginService {
 
   /** One use of a backend; the backend closes with its last use. */
   static final class Lease {
+    private static final int CLOSING = -1;
+
     private final TritonPlugins plugins;
     private final PluginSearch.Backend found;
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private int users; // guarded by the plug-ins' leases
 
     @GuardedBy("this")
@@ -142,14 +146,23 @@ final class TritonPlugins implements PluginService {
         if (--users > 0) {
           return;
         }
-        plugins.leases.remove(found);
+        users = CLOSING;
       }
-      synchronized (this) {
-        if (handle != null) {
-          handle.close();
-          handle = null;
-          warnOfHandles(found.name());
+      try {
+        finish();
+      } finally {
+        synchronized (plugins.leases) {
+          plugins.leases.remove(found);
         }
+        closed.complete(null);
+      }
+    }
+
+    private synchronized void finish() {
+      if (handle != null) {
+        handle.close();
+        handle = null;
+        warnOfHandles(found.name());
       }
     }
   }
@@ -182,17 +195,31 @@ final class TritonPlugins implements PluginService {
    */
   Lease lease(PluginSearch.Backend found) {
     start();
-    Lease lease;
-    synchronized (leases) {
-      lease = leases.computeIfAbsent(found, made -> new Lease(this, made));
-      lease.users++;
-    }
+    Lease lease = use(found);
     try {
       lease.handle();
       return lease;
     } catch (Throwable t) {
       lease.close();
       throw t;
+    }
+  }
+
+  /**
+   * Counts a use. A backend that closes is waited for: until its library is unloaded, the system
+   * would load the same one again, with what the plug-in left in its variables.
+   */
+  private Lease use(PluginSearch.Backend found) {
+    while (true) {
+      Lease lease;
+      synchronized (leases) {
+        lease = leases.computeIfAbsent(found, made -> new Lease(this, made));
+        if (lease.users != Lease.CLOSING) {
+          lease.users++;
+          return lease;
+        }
+      }
+      lease.closed.join();
     }
   }
 

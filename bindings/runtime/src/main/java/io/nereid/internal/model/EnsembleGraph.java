@@ -8,6 +8,7 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.TensorSpec;
 import io.nereid.types.DataType;
 import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -310,6 +311,14 @@ public final class EnsembleGraph {
       }
     });
     return String.join(", ", names);
+  }
+
+  /** The exception for an ensemble whose step's model is not loaded. */
+  static NereidException lacking(String ensemble, Ensemble.Step step) {
+    return new NereidException(
+        StatusCode.UNAVAILABLE,
+        "ensemble '%s' needs model '%s', which is not loaded"
+            .formatted(ensemble, ModelId.shown(step.model())));
   }
 
   private NereidException invalid(String text) {

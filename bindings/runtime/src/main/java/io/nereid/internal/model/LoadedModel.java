@@ -40,6 +40,7 @@ public final class LoadedModel {
   private final ModelConfiguration configuration;
   private final SlotPool slots;
   private final Backing backing;
+  private final boolean isolated;
   private final List<LoadedModel> steps; // the loads that an ensemble uses; else none
 
   /**
@@ -104,6 +105,7 @@ public final class LoadedModel {
     this.backing = backing;
     this.steps = List.copyOf(Checks.notNull(steps, "steps"));
     slots = new SlotPool(runtime.slots(), signature, tensorDevice, handle::acquire);
+    isolated = hasProcess() || steps.stream().anyMatch(LoadedModel::isIsolated);
   }
 
   public ModelSpec spec() {
@@ -231,14 +233,18 @@ public final class LoadedModel {
     }
   }
 
-  /** True if the load runs in a process of its own. */
+  /** True if a process runs the load, or a step of it. */
   public boolean isIsolated() {
+    return isolated;
+  }
+
+  private boolean hasProcess() {
     return spec().parameters().containsKey(Isolation.PARAMETER) && Isolation.isWanted(spec());
   }
 
   /** The process that the load runs in; empty: this process, or none any more. */
   public Optional<IsolationStatistics> isolation() {
-    if (!isIsolated()) {
+    if (!hasProcess()) {
       return Optional.empty();
     }
     lock.readLock().lock();
@@ -306,9 +312,10 @@ public final class LoadedModel {
    * Ends what {@link #addUser} began. The last user of a retired load finishes it, after its
    * sequences have ended.
    *
+   * @param overdue is told if requests still execute at the deadline; this waits for them
    * @return the loads that are gone now
    */
-  List<LoadedModel> removeUser() {
+  List<LoadedModel> removeUser(Runnable overdue) {
     if (tryRemoveUser()) {
       return List.of();
     }
@@ -319,7 +326,7 @@ public final class LoadedModel {
         return List.of();
       }
     }
-    return finish();
+    return finish(overdue);
   }
 
   /**
@@ -328,16 +335,18 @@ public final class LoadedModel {
    *
    * @param deadlineNs when requests that still wait are refused
    * @param patient whether to wait for requests that were made but not submitted, too
+   * @param overdue is told if requests still execute at the deadline; this waits for them
    * @return the loads that are gone now: this load and the steps that only it used, or none yet
    */
-  List<LoadedModel> retire(long deadlineNs, boolean patient) {
+  List<LoadedModel> retire(long deadlineNs, boolean patient, Runnable overdue) {
     synchronized (this) {
       retired = true;
       this.deadlineNs = deadlineNs;
       this.patient = patient;
       users++;
     }
-    return removeUser();
+    awaitSequences(); // not left to a call that happens to use the load now: this caller waits
+    return removeUser(overdue);
   }
 
   /** Waits until the load's sequences have ended or the deadline is over. */
@@ -351,29 +360,38 @@ public final class LoadedModel {
   }
 
   /** Takes no new requests, finishes those that were submitted, and closes the backend. */
-  private List<LoadedModel> finish() {
+  private List<LoadedModel> finish(Runnable overdue) {
     slots.retire(deadlineNs);
     while (patient && slots.hasUnanswered() && System.nanoTime() - deadlineNs < 0) {
       LockSupport.parkNanos(POLL_NS);
     }
-    if (!handle.drain(deadlineNs)) {
+    ModelHandle ending = handle;
+    if (!ending.drain(deadlineNs)) {
       backing.plugin().ifPresent(PluginRuntime.Load::giveUp);
+      Departures.awaitExecutions(spec(), ending, overdue);
     }
-    lock.writeLock().lock();
     try {
-      lastStatistics = handle.statistics(runtime.settings().stageHistograms());
+      keepStatistics();
     } finally {
-      handle.release(); // also where there is no memory for statistics
-      handle = null;
-      lock.writeLock().unlock();
+      ending.release(); // may take long, so that nobody may wait for it with the lock
       backing.remove();
       slots.seal();
     }
     List<LoadedModel> gone = new ArrayList<>();
     gone.add(this);
     if (times != null) { // else loading failed, and the caller of the load gives the steps back
-      steps.forEach(step -> gone.addAll(step.removeUser()));
+      steps.forEach(step -> gone.addAll(step.removeUser(overdue)));
     }
     return gone;
+  }
+
+  private void keepStatistics() {
+    lock.writeLock().lock();
+    try {
+      lastStatistics = handle.statistics(runtime.settings().stageHistograms());
+    } finally {
+      handle = null; // also where there is no memory for statistics
+      lock.writeLock().unlock();
+    }
   }
 }

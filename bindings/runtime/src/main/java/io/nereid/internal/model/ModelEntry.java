@@ -326,10 +326,14 @@ public final class ModelEntry {
   }
 
   /**
-   * Makes the version no shadow from its next load on, if that works. Returns the draft for it.
-   * Called without the lock.
+   * Makes the version no shadow from its next load on, if that works. Returns the draft for it,
+   * which a load that has just ended may have replaced.
    */
+  @GuardedBy("lock")
   ModelDraft promote() {
+    if (current == null) {
+      throw notReady();
+    }
     promoted = true;
     return served;
   }

@@ -56,6 +56,8 @@ public final class ModelLifecycle {
    */
   private final Map<LoadedModel, Farewell> leaving = new ConcurrentHashMap<>();
 
+  private final Departures departures = new Departures();
+
   private record Farewell(ModelEntry entry, ModelEvent event) {}
 
   /**
@@ -129,14 +131,21 @@ public final class ModelLifecycle {
 
   // ---- Loading ---------------------------------------------------------------------------------
 
-  /** Loads a version, or replaces its load, which has finished when this returns. */
+  /** Loads a version, or replaces its load, and waits for that as {@link #unload} does. */
   public void load(ModelEntry entry, ModelDraft draft) {
+    Departures.run(() -> loadHere(entry, draft));
+  }
+
+  /** Loads a draft; null: the one that is served, promoted. */
+  private void loadHere(ModelEntry entry, ModelDraft wanted) {
     open.readLock().lock();
     try {
       checkOpen();
       LoadedModel old;
+      ModelDraft draft;
       entry.lock.lock();
       try {
+        draft = wanted == null ? entry.promote() : wanted;
         old = replace(entry, draft);
       } finally {
         entry.lock.unlock();
@@ -157,6 +166,10 @@ public final class ModelLifecycle {
    * until it is ready.
    */
   public void promote(ModelEntry entry) {
+    Departures.run(() -> promoteHere(entry));
+  }
+
+  private void promoteHere(ModelEntry entry) {
     open.readLock().lock();
     try {
       checkOpen();
@@ -164,7 +177,7 @@ public final class ModelLifecycle {
         throw entry.notReady();
       }
       if (entry.shadowOf() != 0) {
-        load(entry, entry.promote());
+        loadHere(entry, null);
       }
       entry.passOver(false);
       models
@@ -222,7 +235,7 @@ public final class ModelLifecycle {
       return loaded;
     } finally {
       ensembles.unlock();
-      used.forEach(step -> finished(step.removeUser()));
+      used.forEach(step -> finished(step.removeUser(() -> {})));
     }
   }
 
@@ -261,7 +274,8 @@ public final class ModelLifecycle {
 
   /**
    * Takes no more requests of a model, finishes the others, and closes its backend; ensembles that
-   * use it become unavailable first. Does nothing if the model is not loaded.
+   * use it become unavailable first. Does nothing if the model is not loaded. If requests still
+   * execute at the deadline, the backend is closed later.
    *
    * @param deadlineNs when requests that still wait are refused
    */
@@ -304,9 +318,15 @@ public final class ModelLifecycle {
       }
     } finally {
       if (old != null) {
-        finished(old.retire(deadlineNs, patient));
+        finished(
+            departures.depart(overdue -> old.retire(deadlineNs, patient, overdue), this::finished));
       }
     }
+  }
+
+  /** Waits until no load is about to finish. */
+  void awaitDepartures() {
+    departures.await();
   }
 
   /** Completes the departure of loads that have answered their last requests. */
@@ -326,7 +346,7 @@ public final class ModelLifecycle {
   /** Ends a use of a load, from {@link ModelEntry#use}, on whatever thread; it does not wait. */
   public void giveBack(LoadedModel used) {
     if (!used.tryRemoveUser()) {
-      Thread.startVirtualThread(() -> finished(used.removeUser()));
+      departures.start(() -> finished(used.removeUser(() -> {})));
     }
   }
 
@@ -353,7 +373,7 @@ public final class ModelLifecycle {
     try {
       List<Ensemble.Step> steps = ensemble.steps();
       old = ensemble.current();
-      if (steps.isEmpty() || (old != null && isUpToDate(old))) {
+      if (steps.isEmpty() || (old != null && models.isUpToDate(old))) {
         return;
       }
       Optional<Ensemble.Step> missing =
@@ -364,7 +384,7 @@ public final class ModelLifecycle {
         return;
       } else {
         ensemble.again();
-        NereidException lacking = lacking(ensemble, missing.get());
+        NereidException lacking = EnsembleGraph.lacking(ensemble.name(), missing.get());
         leave(ensemble, ModelState.INCOMPLETE, lacking);
         fire(new ModelEvent.Failed(ensemble.name(), ensemble.version(), lacking));
       }
@@ -374,23 +394,5 @@ public final class ModelLifecycle {
       ensemble.lock.unlock();
     }
     settle(ensemble, old, deadlineNs, true);
-  }
-
-  /** True if an ensemble is loaded for the loads that take requests of its models now. */
-  private boolean isUpToDate(LoadedModel ensemble) {
-    List<Ensemble.Step> steps = ensemble.ensembleSteps();
-    for (int i = 0; i < steps.size(); i++) {
-      if (models.current(steps.get(i)) != ensemble.steps().get(i)) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  private static NereidException lacking(ModelEntry ensemble, Ensemble.Step step) {
-    return new NereidException(
-        StatusCode.UNAVAILABLE,
-        "ensemble '%s' needs model '%s', which is not loaded"
-            .formatted(ensemble.name(), ModelId.shown(step.model())));
   }
 }

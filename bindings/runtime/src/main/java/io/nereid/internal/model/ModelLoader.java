@@ -99,7 +99,17 @@ public final class ModelLoader {
     if (terms.primary(loaded.spec()) != 0) {
       loaded.slots().hide();
     }
+    if (plugins.hasCache() && asksCache(loaded)) {
+      loaded.slots().submitAside();
+    }
     return warmUp(loaded, draft.times(), startNs);
+  }
+
+  /** True if answers to requests may be in the cache. Requests of sequences stay in order. */
+  private static boolean asksCache(LoadedModel loaded) {
+    boolean asks =
+        loaded.spec().responseCache() || loaded.steps().stream().anyMatch(ModelLoader::asksCache);
+    return asks && !loaded.hasSequences();
   }
 
   private LoadedModel complete(
@@ -182,7 +192,7 @@ public final class ModelLoader {
       warm = true;
     } finally {
       if (!warm) {
-        loaded.retire(Checks.deadlineNs(Duration.ZERO), false);
+        loaded.retire(Checks.deadlineNs(Duration.ZERO), false, () -> {});
       }
     }
     loaded.took(

@@ -136,6 +136,17 @@ public final class ModelTable {
     return model;
   }
 
+  /** True if an ensemble is loaded for the loads that take requests of its models now. */
+  boolean isUpToDate(LoadedModel ensemble) {
+    List<Ensemble.Step> steps = ensemble.ensembleSteps();
+    for (int i = 0; i < steps.size(); i++) {
+      if (current(steps.get(i)) != ensemble.steps().get(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Returns the load that takes requests for a step of an ensemble now; null: none does. */
   public LoadedModel current(Ensemble.Step step) {
     ModelEntry[] models = versions.getOrDefault(step.model(), new ModelEntry[0]);

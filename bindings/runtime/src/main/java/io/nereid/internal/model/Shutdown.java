@@ -45,6 +45,7 @@ public final class Shutdown {
       awaitSequences(deadlineNs);
     }
     all.forEach(entry -> unload(entry, deadlineNs));
+    lifecycle.awaitDepartures();
   }
 
   private void unload(ModelEntry entry, long deadlineNs) {

@@ -1,5 +1,6 @@
 package io.nereid.internal.repository;
 
+import io.nereid.internal.Checks;
 import io.nereid.internal.config.ModelDraft;
 import io.nereid.internal.model.EnsembleGraph;
 import io.nereid.internal.model.ModelId;
@@ -23,7 +24,6 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -107,7 +107,7 @@ public final class RepositoryLoader {
       for (String key : plans.keySet()) {
         schedule(key, plans, loads, failures, pool);
       }
-      loads.values().forEach(RepositoryLoader::join);
+      loads.values().forEach(Checks::join);
     }
     return failures;
   }
@@ -124,22 +124,10 @@ public final class RepositoryLoader {
         Optional<ModelOverride> override = Optional.ofNullable(overrides.get(key));
         reads.put(key, CompletableFuture.supplyAsync(() -> read(key, directories, override), pool));
       });
-      reads.forEach((key, read) -> plans.put(key, join(read)));
+      reads.forEach((key, read) -> plans.put(key, Checks.join(read)));
       unread = missingSteps(plans);
     }
     return plans;
-  }
-
-  private static <T> T join(CompletableFuture<T> future) {
-    try {
-      return future.join();
-    } catch (CompletionException e) {
-      switch (e.getCause()) {
-        case RuntimeException cause -> throw cause;
-        case Error cause -> throw cause;
-        case null, default -> throw e;
-      }
-    }
   }
 
   /** The directories of models that ensembles need and that are neither loaded nor planned. */

@@ -194,7 +194,7 @@ public final class NativeRuntime {
       return true;
     } finally {
       lock.writeLock().unlock();
-      slots.stopDeadlines();
+      slots.stopThreads();
     }
   }
 

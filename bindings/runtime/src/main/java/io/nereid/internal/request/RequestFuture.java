@@ -60,7 +60,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Runn
   private void expire() {
     slot.pool()
         .dispatch(() -> {
-          if (completeExceptionally(slot.pool().expired())) {
+          if (completeExceptionally(slot.pool().signature().expired())) {
             slot.cancel(generation, Slot.IN_FLIGHT);
           }
         });

@@ -169,6 +169,19 @@ public final class Signature {
     }
   }
 
+  /** The exception for a thread that was interrupted while it waited for a request. */
+  NereidException interrupted() {
+    return new NereidException(
+        StatusCode.CANCELLED, "interrupted while waiting for model '" + spec.name() + "'");
+  }
+
+  /** The exception for a thread that waits for a request that is executed beyond its deadline. */
+  NereidException expired() {
+    return new NereidException(
+        StatusCode.DEADLINE_EXCEEDED,
+        "the deadline passed while model '" + spec.name() + "' was executing the request");
+  }
+
   public static NereidException invalid(String message) {
     return new NereidException(StatusCode.INVALID_ARGUMENT, message);
   }

@@ -266,7 +266,7 @@ public final class Slot {
       }
       waiter = Thread.currentThread();
       recording.begin();
-      status = record.submit();
+      status = pool.submit(this);
     } catch (Throwable t) {
       recording.refused(t);
       content.notSent();

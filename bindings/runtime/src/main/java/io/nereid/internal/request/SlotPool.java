@@ -8,7 +8,6 @@ import io.nereid.model.RequestObserver;
 import io.nereid.model.SequenceId;
 import io.nereid.statistics.OpenHandle;
 import io.nereid.types.NereidException;
-import io.nereid.types.StatusCode;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -67,7 +66,9 @@ public final class SlotPool {
    */
   private BiFunction<SequenceId, Boolean, SlotPool> route;
 
-  private boolean observed = true; // written before the first request
+  // Written before the first request.
+  private boolean observed = true;
+  private boolean aside;
 
   private final AtomicLong head = new AtomicLong();
   private volatile boolean retired;
@@ -132,6 +133,19 @@ public final class SlotPool {
     return observed ? table.observer() : null;
   }
 
+  /**
+   * Has other threads submit the requests, since a plug-in is asked for their answers first; called
+   * before the pool is published.
+   */
+  public void submitAside() {
+    aside = true;
+  }
+
+  /** Hands a slot's record to the core; returns a status, or {@link RequestRecord#PENDING}. */
+  int submit(Slot slot) {
+    return aside ? table.submitAside(slot) : slot.record().submit();
+  }
+
   /** Runs a completion, which may run users' code, on a thread for that. */
   void dispatch(Runnable completion) {
     table.dispatch(completion);
@@ -147,7 +161,7 @@ public final class SlotPool {
     long deadlineNs = slot.content().deadlineNs();
     while (slot.inFlight()) {
       if (Thread.currentThread().isInterrupted()) {
-        throw abandoned(slot, interrupted());
+        throw abandoned(slot, signature.interrupted());
       }
       if (deadlineNs == 0) {
         LockSupport.park(slot);
@@ -155,7 +169,7 @@ public final class SlotPool {
       }
       long leftNs = deadlineNs - System.nanoTime() + DEADLINE_GRACE_NS;
       if (leftNs <= 0) {
-        throw abandoned(slot, expired());
+        throw abandoned(slot, signature.expired());
       }
       LockSupport.parkNanos(slot, leftNs);
     }
@@ -169,22 +183,6 @@ public final class SlotPool {
     slot.record().cancel();
     slot.exit();
     return reason;
-  }
-
-  /** The exception for a thread that was interrupted while it waited for a request. */
-  NereidException interrupted() {
-    return new NereidException(
-        StatusCode.CANCELLED,
-        "interrupted while waiting for model '" + signature.spec().name() + "'");
-  }
-
-  /** The exception for a thread that waits for a request that is executed beyond its deadline. */
-  NereidException expired() {
-    return new NereidException(
-        StatusCode.DEADLINE_EXCEEDED,
-        "the deadline passed while model '"
-            + signature.spec().name()
-            + "' was executing the request");
   }
 
   /** An open slot for a new request; null when the pool was retired. */

@@ -11,7 +11,10 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -19,12 +22,16 @@ import java.util.function.Consumer;
 
 /**
  * The state that all requests of one runtime share: their slots by id, which is also the tag that
- * the core gives back on completion, the memory of the pool, and the thread that watches deadlines.
+ * the core gives back on completion, the memory of the pool, the thread that watches deadlines, and
+ * those that submit requests to models whose answers a plug-in may have.
  */
 public final class SlotTable implements RequestUpcalls.Receiver {
 
   private static final int CHUNK_SHIFT = 8;
   private static final int CHUNK_SIZE = 1 << CHUNK_SHIFT;
+
+  /** The threads that wait for a plug-in's cache; one of a millisecond answers 64 000 a second. */
+  private static final int MOST_LOOKUPS = 64;
 
   private final PoolMemory memory = new PoolMemory();
 
@@ -37,6 +44,9 @@ public final class SlotTable implements RequestUpcalls.Receiver {
   @GuardedBy("this")
   private final ArrayDeque<Integer> freeIds = new ArrayDeque<>();
 
+  /** Submits requests that a plug-in's cache may hold up. */
+  private final ThreadPoolExecutor lookups = newLookups();
+
   /** Runs tasks when deadlines of asynchronous requests pass. */
   @GuardedBy("this")
   private ScheduledThreadPoolExecutor deadlines;
@@ -44,6 +54,15 @@ public final class SlotTable implements RequestUpcalls.Receiver {
   private volatile long poolByteLimit; // set before the first model is loaded
 
   private final AtomicReference<RequestObserver> observer = new AtomicReference<>();
+
+  private static ThreadPoolExecutor newLookups() {
+    ThreadFactory threads = Thread.ofPlatform().daemon().name("nrd-cache-", 0).factory();
+    ThreadPoolExecutor made =
+        new ThreadPoolExecutor(
+            MOST_LOOKUPS, MOST_LOOKUPS, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads);
+    made.allowCoreThreadTimeOut(true);
+    return made;
+  }
 
   @SuppressWarnings({"unchecked", "rawtypes"})
   private static AtomicReferenceArray<Slot>[] chunks(int count) {
@@ -114,6 +133,19 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     }
   }
 
+  /**
+   * Submits a request on a thread that may wait as long as a plug-in does: not an event loop, and
+   * not a virtual thread, which would keep its carrier.
+   */
+  int submitAside(Slot slot) {
+    lookups.execute(() -> {
+      if (slot.record().submit() != RequestRecord.PENDING) {
+        slot.completeAndWake();
+      }
+    });
+    return RequestRecord.PENDING;
+  }
+
   /** Completes futures, which runs users' code, on a thread for that. */
   void dispatch(Runnable completion) {
     Thread.startVirtualThread(completion);
@@ -130,7 +162,8 @@ public final class SlotTable implements RequestUpcalls.Receiver {
     return deadlines.schedule(task, delayNs, TimeUnit.NANOSECONDS);
   }
 
-  synchronized void stopDeadlines() {
+  synchronized void stopThreads() {
+    lookups.shutdown();
     if (deadlines != null) {
       deadlines.shutdownNow();
     }

@@ -89,7 +89,7 @@ public final class StreamQueue implements ResponseReceiver {
         }
         boolean ended = completed || failure != null;
         if (!ended && Thread.currentThread().isInterrupted()) {
-          reason = slot.pool().interrupted();
+          reason = slot.pool().signature().interrupted();
         } else if (ended || !responses.isEmpty()) {
           return take(earlier, last);
         } else {
@@ -117,7 +117,7 @@ public final class StreamQueue implements ResponseReceiver {
       }
       long leftNs = deadlineNs - System.nanoTime() + SlotPool.DEADLINE_GRACE_NS;
       if (leftNs <= 0) {
-        return slot.pool().expired();
+        return slot.pool().signature().expired();
       }
       changed.awaitNanos(leftNs);
     } catch (InterruptedException e) {
