@@ -19,3 +19,5 @@ aot_use='-XX:AOTMode=auto -Xlog:aot*=off,cds*=off -XX:+UnlockDiagnosticVMOptions
 # The C library makes up to eight arenas a processor, and each keeps what compilers and models have freed until it is
 # trimmed. With one a processor a server under load is 25 to 45 MB smaller, and as fast.
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-$(nproc)}"
+# Without a locale, as in most images, Java could open no file whose name has an accent.
+if [ -z "${LC_ALL:-}${LC_CTYPE:-}${LANG:-}" ]; then export LC_ALL=C.UTF-8; fi

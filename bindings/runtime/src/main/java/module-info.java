@@ -23,6 +23,7 @@ module io.nereid.runtime {
   exports io.nereid.internal.ffi to
       io.nereid.triton;
   exports io.nereid.internal.loader to
+      io.nereid.stores,
       io.nereid.triton;
   exports io.nereid.internal.model to
       io.nereid.triton;

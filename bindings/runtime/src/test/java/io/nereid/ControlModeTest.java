@@ -88,6 +88,45 @@ class ControlModeTest {
     }
   }
 
+  /** Started as a process of its own, whose locale has no letter with an accent. */
+  static final class Plain {
+
+    private Plain() {}
+
+    public static void main(String[] args) {
+      RepositoryOptions.Builder options = RepositoryOptions.builder().repository(Path.of(args[0]));
+      try (Nereid nereid = Nereid.open(options.poll(Duration.ofDays(1)).build())) {
+        nereid.repository().poll();
+        System.out.println(index(nereid));
+      }
+      try (Nereid nereid = Nereid.open(options.explicit("a").build())) {
+        nereid.repository().load("mod\u00e8le");
+      } catch (NereidException e) {
+        System.out.println(e.code());
+      }
+    }
+  }
+
+  @Test
+  void aNameThatTheLocaleLacksIsPassedOver() throws Exception {
+    repository.model("a", IDENTITY, 1);
+    String root = repository.root().toString();
+    String make = "mkdir \"$0/$(printf 'mod\\303\\250le')\"";
+    assertEquals(0, new ProcessBuilder("sh", "-c", make, root).start().waitFor());
+    ProcessBuilder plain =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Plain.class.getName(),
+                root)
+            .redirectError(ProcessBuilder.Redirect.INHERIT);
+    plain.environment().put("LC_ALL", "C");
+    assertEquals(
+        List.of("[a/1 READY]", "INVALID_ARGUMENT"), plain.start().inputReader().lines().toList());
+  }
+
   @Test
   void aRepositoryThatIsNotThereIsAnError() {
     Path nowhere = directory.resolve("nowhere");

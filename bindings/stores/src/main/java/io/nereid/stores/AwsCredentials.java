@@ -33,6 +33,9 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
   /** The time before their end at which credentials are no longer used. */
   private static final Duration MARGIN = Duration.ofMinutes(2);
 
+  /** The time after which a machine is asked again that had no answer. */
+  static final Duration PAUSE = Duration.ofMinutes(1);
+
   /** The credentials that have these names among values; without an end they do not expire. */
   private static AwsCredentials of(
       Map<String, String> values, String id, String secret, String token) {
@@ -64,6 +67,9 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
     @GuardedBy("this")
     private AwsCredentials known; // null: nobody asked yet
 
+    @GuardedBy("this")
+    private Instant ends = Instant.MIN; // when others are asked for
+
     /**
      * A chain.
      *
@@ -81,17 +87,20 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
       this.http = http;
     }
 
-    synchronized AwsCredentials get() throws IOException {
-      if (known == null || known.expires.isBefore(Instant.now().plus(MARGIN))) {
-        known = find();
+    synchronized AwsCredentials get(Instant now) throws IOException {
+      if (ends.isBefore(now)) {
+        AwsCredentials found = find();
+        ends = found == null ? now.plus(PAUSE) : found.expires.minus(MARGIN);
+        boolean keeps = found == null && known != null && known.expires.isAfter(now);
+        known = keeps ? known : found == null ? ANONYMOUS : found;
       }
       return known;
     }
 
-    /** Forgets what can be asked for anew; false: there is nothing else. */
+    /** Has others be asked for if they can be; false: there are no others. */
     synchronized boolean renew() {
       boolean other = known != null && !known.expires.equals(Instant.MAX);
-      known = other ? null : known;
+      ends = other ? Instant.MIN : ends;
       return other;
     }
 
@@ -107,6 +116,7 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
           .orElse(ofProfile);
     }
 
+    /** Looks for credentials; null: the machine should know, and had no answer. */
     private AwsCredentials find() throws IOException {
       if (!given.getOrDefault("key_id", "").isEmpty()) {
         return of(given, "key_id", "secret_key", "session_token");
@@ -157,9 +167,10 @@ record AwsCredentials(String id, String secret, String token, Instant expires) {
         Map<String, String> headers = Map.of("x-aws-ec2-metadata-token", token);
         URI roles = metadata.resolve("/latest/meta-data/iam/security-credentials/");
         String role = http.get(roles, headers).lines().findFirst().orElse("");
-        return ofJson(http.get(roles.resolve(role), headers));
+        AwsCredentials found = ofJson(http.get(roles.resolve(role), headers));
+        return found.isAnonymous() ? null : found;
       } catch (IOException e) {
-        return ANONYMOUS; // this is no machine of Amazon's, or it has no role
+        return null; // this is no machine of Amazon's, it has no role, or its service is busy
       }
     }
 

@@ -80,7 +80,7 @@ final class AzureDialect implements Dialect {
       String signature = Base64.getEncoder().encodeToString(S3Dialect.hmac(secret, text));
       all.put("authorization", "SharedKey " + url.account() + ":" + signature);
     } else if (sas.isEmpty() && identity != null) {
-      all.put("authorization", "Bearer " + identity.get());
+      all.put("authorization", "Bearer " + identity.get(now));
     }
     return all;
   }

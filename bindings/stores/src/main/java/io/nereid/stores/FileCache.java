@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,6 +34,12 @@ final class FileCache {
 
   /** Fetches of different objects seldom share one of so many locks. */
   private static final int LOCK_COUNT = 256;
+
+  /** The time after which a fetch that rests is not gone on with. */
+  private static final Duration LONGEST_REST = Duration.ofDays(1);
+
+  /** The end of the name of what says which parts of a file are there. */
+  private static final String PARTS = ".parts";
 
   private static final String HEX_DIGITS = "[0-9a-f]{32}";
 
@@ -65,11 +72,24 @@ final class FileCache {
   }
 
   /**
-   * Returns the content of an object; null: it has to be fetched.
+   * Puts the content of an object at a place; false: it has to be fetched.
    *
    * @param sha256 of the content; empty: unknown
    */
-  Path find(String repository, StoredObject object, String sha256) throws IOException {
+  boolean link(String repository, StoredObject object, String sha256, Path place)
+      throws IOException {
+    Path known = find(repository, object, sha256);
+    try {
+      if (known != null) {
+        Files.createLink(place, known);
+      }
+      return known != null;
+    } catch (NoSuchFileException e) {
+      return false; // somebody deleted it meanwhile
+    }
+  }
+
+  private Path find(String repository, StoredObject object, String sha256) throws IOException {
     Path known = sha256.isEmpty() ? null : blob(sha256, object.size());
     known = known == null ? named(ref(repository, object), object, sha256) : known;
     return known == null ? named(md5Ref(object.etag(), object.size()), object, sha256) : known;
@@ -103,13 +123,18 @@ final class FileCache {
   // ---- Fetching --------------------------------------------------------------------------------
 
   /**
-   * Returns the content of an object, which is fetched where it is not known.
+   * Puts the content of an object at a place, and fetches it where it is not known.
    *
    * @param sha256 that it must have; empty: unknown
    * @param done counts fetched bytes
    */
-  Path fetch(
-      HttpStore store, String repository, StoredObject object, String sha256, AtomicLong done)
+  void fetch(
+      HttpStore store,
+      String repository,
+      StoredObject object,
+      String sha256,
+      AtomicLong done,
+      Path place)
       throws IOException {
     String ref = ref(repository, object);
     int number = Integer.parseInt(ref.substring(0, 2), 16);
@@ -118,18 +143,19 @@ final class FileCache {
     try (FileChannel channel =
         FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
       channel.lock(); // until the channel is closed
-      Path known = find(repository, object, sha256);
-      return known == null ? download(store, object, ref, sha256, done) : known;
+      if (!link(repository, object, sha256, place)) {
+        download(store, object, ref, sha256, done, place);
+      }
     } finally {
       locks[number].unlock();
     }
   }
 
-  private Path download(
-      HttpStore store, StoredObject object, String ref, String sha256, AtomicLong done)
+  private void download(
+      HttpStore store, StoredObject object, String ref, String sha256, AtomicLong done, Path place)
       throws IOException {
     Path partial = root.resolve("partial", ref);
-    Path parts = root.resolve("partial", ref + ".parts");
+    Path parts = root.resolve("partial", ref + PARTS);
     String before = "";
     while (true) {
       Map<String, String> headers = readParts(store, object, partial, parts, done);
@@ -140,15 +166,16 @@ final class FileCache {
           before.equals(hashes.sha256()) && wrong.equals("ETag") && !store.etagsAreDigests;
       if (wrong.isEmpty() || isSame) {
         Path blob = root.resolve("blobs", hashes.sha256());
-        partial.toFile().setReadOnly();
+        Files.createLink(place, partial); // first: what has no link may be deleted
         Files.move(partial, blob, StandardCopyOption.ATOMIC_MOVE);
+        blob.toFile().setReadOnly(); // last: a process that goes on with a file has to write it
         Files.deleteIfExists(parts);
         write(root.resolve("refs", ref), hashes.sha256());
         if (object.etag().equals(hashes.md5())) {
           store.etagsAreDigests = true;
           write(root.resolve("refs", md5Ref(hashes.md5(), object.size())), hashes.sha256());
         }
-        return blob;
+        return;
       }
       Files.deleteIfExists(partial);
       Files.deleteIfExists(parts);
@@ -186,16 +213,22 @@ final class FileCache {
       HttpStore store, StoredObject object, Path partial, Path parts, AtomicLong done)
       throws IOException {
     int count = (int) ((object.size() + PART_BYTES - 1) / PART_BYTES);
-    byte[] there = Files.exists(parts) && count > 1 ? Files.readAllBytes(parts) : new byte[0];
+    if (!Files.exists(partial)) {
+      Files.deleteIfExists(parts); // a process that was killed left it
+    }
     Map<String, String> headers = new HashMap<>();
     try (FileChannel file = open(partial);
         FileChannel marks = count > 1 ? open(parts) : null) {
+      ByteBuffer there = ByteBuffer.allocate(count);
+      if (marks != null) {
+        marks.read(there, 0);
+      }
       Parallel.each(
           count,
           part -> {
             long offset = part * PART_BYTES;
             long length = Math.min(PART_BYTES, object.size() - offset);
-            if (part < there.length && there[part] == 1) {
+            if (there.get(part) == 1) {
               done.addAndGet(length);
               return;
             }
@@ -230,14 +263,16 @@ final class FileCache {
   void saveList(String repository, List<StoredObject> objects) throws IOException {
     StringBuilder text = new StringBuilder();
     for (StoredObject one : objects) {
-      text.append(String.join("\t", one.etag(), "" + one.size(), one.md5(), one.key()));
-      text.append('\n');
+      if (one.isSafe()) { // so that it is a line
+        text.append(String.join("\t", one.etag(), "" + one.size(), one.md5(), one.key()));
+        text.append('\n');
+      }
     }
     write(root.resolve("lists", Hashes.sha256(repository)), text.toString());
   }
 
-  /** The list that was kept last; null: there is none. */
-  List<StoredObject> savedList(String repository) throws IOException {
+  /** The list that was kept last; null: there is none that can be read. */
+  List<StoredObject> savedList(String repository) {
     try {
       List<StoredObject> objects = new ArrayList<>();
       for (String line : Files.readAllLines(root.resolve("lists", Hashes.sha256(repository)))) {
@@ -245,7 +280,7 @@ final class FileCache {
         objects.add(new StoredObject(parts[3], Long.parseLong(parts[1]), parts[0], parts[2]));
       }
       return objects;
-    } catch (NoSuchFileException e) {
+    } catch (IOException | IndexOutOfBoundsException | NumberFormatException e) {
       return null;
     }
   }
@@ -254,6 +289,7 @@ final class FileCache {
 
   /** Deletes what no process uses, the longest unused first, until the rest is small enough. */
   void trim() throws IOException {
+    trimPartial();
     Map<Path, Map<String, Object>> blobs = new HashMap<>();
     try (Stream<Path> files = Files.list(root.resolve("blobs"))) {
       for (Path file : files.toList()) {
@@ -274,6 +310,22 @@ final class FileCache {
       }
       Files.deleteIfExists(file);
       bytes -= (Long) blobs.get(file).get("size");
+    }
+  }
+
+  /** Deletes what was begun and not gone on with for a day: it was replaced or deleted since. */
+  private void trimPartial() throws IOException {
+    FileTime oldest = FileTime.from(Instant.now().minus(LONGEST_REST));
+    try (Stream<Path> files = Files.list(root.resolve("partial"))) {
+      for (Path file : files.toList()) {
+        if (Files.getLastModifiedTime(file).compareTo(oldest) < 0) {
+          // First what says which parts are there: a file that begins anew has none of them.
+          Files.deleteIfExists(file.resolveSibling(file.getFileName() + PARTS));
+          Files.deleteIfExists(file);
+        }
+      }
+    } catch (NoSuchFileException | UncheckedIOException e) {
+      // Another process is at it.
     }
   }
 }

@@ -52,8 +52,9 @@ final class GoogleDialect implements Dialect {
   public Map<String, String> sign(String method, URI uri, Map<String, String> headers, Instant now)
       throws IOException {
     Map<String, String> all = new TreeMap<>(headers);
-    if (tokens != null) {
-      all.put("authorization", "Bearer " + tokens.get());
+    String token = tokens == null ? null : tokens.get(now);
+    if (token != null) {
+      all.put("authorization", "Bearer " + token);
     }
     return all;
   }
@@ -62,14 +63,8 @@ final class GoogleDialect implements Dialect {
   static TokenSource tokens(String file, String metadata, SmallHttp http) throws IOException {
     if (file.isEmpty()) {
       URI where = URI.create("http://" + (metadata.isEmpty() ? USUAL : metadata) + ACCOUNT);
-      TokenSource machine =
-          new TokenSource(() -> http.get(where, Map.of("metadata-flavor", "Google")));
-      try {
-        machine.get();
-        return machine;
-      } catch (IOException e) {
-        return null; // this is no machine of Google's: the bucket may be public
-      }
+      // The bucket may be public where this is no machine of Google's.
+      return new TokenSource(() -> http.get(where, Map.of("metadata-flavor", "Google")), true);
     }
     Map<String, String> account = SmallJson.strings(Files.readString(Path.of(file)));
     if (account.containsKey("refresh_token")) {

@@ -36,8 +36,11 @@ import java.util.regex.Pattern;
  */
 final class HttpStore {
 
-  /** The most connections to one store. */
+  /** The most connections to one store for parts of objects. */
   private static final int MAX_CONNECTIONS = 16;
+
+  /** The most for lists and short questions, which wait for no part. */
+  private static final int MAX_QUESTIONS = 4;
 
   private static final long FIRST_WAIT_MS = 100;
   private static final long LONGEST_WAIT_MS = 5_000;
@@ -64,6 +67,7 @@ final class HttpStore {
   private final Duration patience;
   private final AtomicLong faults = new AtomicLong();
   private final Semaphore connections = new Semaphore(MAX_CONNECTIONS);
+  private final Semaphore questions = new Semaphore(MAX_QUESTIONS);
 
   /** True once an object's ETag was found to be the MD5 of its content. */
   volatile boolean etagsAreDigests;
@@ -96,7 +100,11 @@ final class HttpStore {
     do {
       URI uri = dialect.list(token);
       ListReader page =
-          retry(tries, "the list", () -> ListReader.read(send("GET", uri, Map.of(), null).body()));
+          retry(
+              questions,
+              tries,
+              "the list",
+              () -> ListReader.read(send("GET", uri, Map.of(), null).body()));
       for (StoredObject one : page.objects()) {
         if (one.key().startsWith(url.prefix())) {
           String key = one.key().substring(url.prefix().length());
@@ -112,7 +120,8 @@ final class HttpStore {
   boolean exists(StoredObject object) throws IOException {
     URI uri = dialect.object(url.prefix() + object.key());
     try {
-      return retry(3, object.key(), () -> send("HEAD", uri, Map.of(), null)).status() == 200;
+      return retry(questions, 3, object.key(), () -> send("HEAD", uri, Map.of(), null)).status()
+          == 200;
     } catch (StoreException e) {
       if (e.isMissing()) {
         return false;
@@ -134,6 +143,7 @@ final class HttpStore {
     URI uri = dialect.object(url.prefix() + object.key());
     AtomicLong here = new AtomicLong();
     return retry(
+        connections,
         TRIES,
         object.key(),
         () -> {
@@ -162,14 +172,15 @@ final class HttpStore {
     T run() throws IOException;
   }
 
-  private <T> T retry(int tries, String what, Attempt<T> attempt) throws IOException {
+  private <T> T retry(Semaphore permits, int tries, String what, Attempt<T> attempt)
+      throws IOException {
     for (int i = 0; ; i++) {
       try {
-        connections.acquire();
+        permits.acquire();
         try {
           return attempt.run();
         } finally {
-          connections.release();
+          permits.release();
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

@@ -7,13 +7,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Runs tasks that wait for the network, each on a virtual thread. */
+/** Runs tasks that wait for the network, on virtual threads. */
 final class Parallel {
 
   /** The task for a number. */
   interface Task {
     void run(int number) throws IOException;
   }
+
+  /** The most tasks of one caller at the same time: others need connections, too. */
+  private static final int MAX_TASKS = 8;
 
   private Parallel() {}
 
@@ -24,7 +27,8 @@ final class Parallel {
       return;
     }
     var threads = Thread.ofVirtual().name("nrd-store-", 0).factory();
-    try (var executor = Executors.newThreadPerTaskExecutor(threads)) {
+    int most = Math.min(Math.max(1, count), MAX_TASKS);
+    try (var executor = Executors.newFixedThreadPool(most, threads)) {
       List<Future<?>> tasks = new ArrayList<>();
       for (int i = 0; i < count; i++) {
         int number = i;

@@ -1,5 +1,6 @@
 package io.nereid.stores;
 
+import io.nereid.internal.loader.OwnedDirectory;
 import io.nereid.model.ModelStore;
 import io.nereid.model.StoreOptions;
 import io.nereid.tls.PemFile;
@@ -90,11 +91,11 @@ final class RemoteModelStore implements ModelStore {
     }
     client = CompletableFuture.supplyAsync(http::build, executor); // half a second of a start
     cache = new FileCache(directory(), options.cacheByteLimit());
-    view = OwnedDirectory.create(cache.views());
+    view = OwnedDirectory.create(cache.views(), "nereid-view-");
     for (String text : options.repositories()) {
       StoreUrl url = StoreUrl.parse(text);
       Dialect dialect = Dialects.of(url, options.environment(), new SmallHttp(client));
-      Path place = Files.createDirectory(view.path().resolve("" + repositories.size()));
+      Path place = Files.createDirectory(view.content().resolve("" + repositories.size()));
       HttpStore store = new HttpStore(url, dialect, client, patience);
       repositories.add(new StoreRepository(url.toString(), store, cache, place, executor));
     }

@@ -71,7 +71,7 @@ final class S3Dialect implements Dialect {
   public Map<String, String> sign(String method, URI uri, Map<String, String> headers, Instant now)
       throws IOException {
     Map<String, String> all = new TreeMap<>(headers);
-    AwsCredentials who = credentials.get();
+    AwsCredentials who = credentials.get(now);
     if (who.isAnonymous()) {
       return all;
     }

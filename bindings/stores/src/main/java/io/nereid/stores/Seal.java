@@ -1,5 +1,6 @@
 package io.nereid.stores;
 
+import io.nereid.internal.loader.OwnedDirectory;
 import io.nereid.model.ModelStore;
 import io.nereid.model.StoreOptions;
 import java.io.IOException;
@@ -202,7 +203,8 @@ public final class Seal {
       throw new IOException(
           model.relativize(sealed.getFirst()) + " is sealed, and there is no key");
     }
-    OwnedDirectory directory = OwnedDirectory.create(Path.of(System.getProperty("java.io.tmpdir")));
+    OwnedDirectory directory =
+        OwnedDirectory.create(Path.of(System.getProperty("java.io.tmpdir")), "nereid-view-");
     List<Memfd> memory = new ArrayList<>();
     Runnable release =
         () -> {
@@ -211,7 +213,7 @@ public final class Seal {
           directory.close();
         };
     try {
-      Path copy = directory.path().resolve(model.getFileName());
+      Path copy = directory.content().resolve(model.getFileName());
       for (Path file : files) {
         seal.place(file, copy.resolve(model.relativize(file).toString()), memory);
       }

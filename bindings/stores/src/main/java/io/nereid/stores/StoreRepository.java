@@ -1,6 +1,7 @@
 package io.nereid.stores;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.nereid.internal.loader.OwnedDirectory;
 import io.nereid.model.ModelFile;
 import io.nereid.model.ModelStore;
 import io.nereid.types.NereidException;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -43,6 +45,9 @@ final class StoreRepository {
   /** The age from which on the first list is asked for anew. */
   private static final Duration FRESH = Duration.ofSeconds(10);
 
+  /** The beginning of the reason of a model that a list lacks files of. */
+  private static final String LAGGING = "the list of ";
+
   private final String url;
   private final HttpStore store;
   private final FileCache cache;
@@ -63,10 +68,17 @@ final class StoreRepository {
 
   private final AtomicLong treeCount = new AtomicLong();
 
+  /** The trees of models that the last list lacked. */
+  @GuardedBy("this")
+  private final List<Path> left = new ArrayList<>();
+
   /** The objects by model; null: the store was never asked. One thread at a time writes it. */
   private volatile Map<String, List<StoredObject>> listed;
 
   private volatile int failedLooks;
+
+  /** Counts the times at which the list was asked for. One thread at a time writes it. */
+  private volatile long looks;
 
   @GuardedBy("this")
   private long nextLookNs;
@@ -124,11 +136,25 @@ final class StoreRepository {
 
   // ---- The list --------------------------------------------------------------------------------
 
-  /** Asks for the list, and begins to fetch all models if all are wanted. */
-  synchronized void look(boolean all) {
-    if (all && failedLooks > 0 && System.nanoTime() - nextLookNs < 0) {
-      return;
+  /** Asks for the list, once for all who waited meanwhile, and begins to fetch all if wanted. */
+  void look(boolean all) {
+    long before = looks;
+    synchronized (this) {
+      if (all && failedLooks > 0 && System.nanoTime() - nextLookNs < 0) {
+        return;
+      }
+      if (listed == null || looks == before) {
+        askForList();
+      }
+      if (all) {
+        listed.keySet().forEach(this::start);
+      }
     }
+  }
+
+  @GuardedBy("this")
+  private void askForList() {
+    looks = looks + 1;
     try {
       Future<List<StoredObject>> asked = first;
       first = null;
@@ -143,9 +169,6 @@ final class StoreRepository {
       failedLooks = 0;
     } catch (IOException e) {
       cannotList(e);
-    }
-    if (all) {
-      listed.keySet().forEach(this::start);
     }
   }
 
@@ -181,6 +204,7 @@ final class StoreRepository {
     nextLookNs = System.nanoTime() + pauseNs / 2 + ThreadLocalRandom.current().nextLong(pauseNs);
   }
 
+  @GuardedBy("this")
   private void take(List<StoredObject> objects) throws IOException {
     Map<String, List<StoredObject>> now = new TreeMap<>();
     for (StoredObject one : objects) {
@@ -195,8 +219,10 @@ final class StoreRepository {
     }
     for (String model : built.keySet()) {
       if (isLagging(built.get(model), now.getOrDefault(model, List.of()))) {
-        waiting.put(model, "the list of " + url + " lacks files that are there");
+        waiting.put(model, LAGGING + url + " lacks files that are there");
         now.put(model, built.get(model));
+      } else {
+        waiting.computeIfPresent(model, (key, why) -> why.startsWith(LAGGING) ? null : why);
       }
     }
     listed = now;
@@ -212,8 +238,12 @@ final class StoreRepository {
       links.forEach(link -> gone.add(link.getFileName().toString()));
     }
     gone.removeAll(now.keySet());
+    left.forEach(StoreRepository::deleteTree); // a load that reads one had time since the last list
+    left.clear();
     for (String model : gone) {
+      left.add(tree(model));
       Files.deleteIfExists(models.resolve(model));
+      Optional.ofNullable(replaced.remove(model)).ifPresent(left::add);
       built.remove(model);
       waiting.remove(model);
     }
@@ -267,7 +297,7 @@ final class StoreRepository {
   private CompletableFuture<Void> bring(String model) {
     List<StoredObject> wanted = listed.get(model);
     if (wanted == null || wanted.equals(built.get(model))) {
-      waiting.computeIfPresent(model, (key, why) -> why.startsWith("the list") ? why : null);
+      waiting.computeIfPresent(model, (key, why) -> why.startsWith(LAGGING) ? why : null);
       return CompletableFuture.completedFuture(null);
     }
     try {
@@ -285,61 +315,71 @@ final class StoreRepository {
   }
 
   private void build(String model, List<StoredObject> wanted) throws IOException {
-    Map<String, String> known = Map.of();
-    for (StoredObject one : wanted) {
-      if (one.key().equals(model + "/" + Manifest.NAME)) {
-        known = Manifest.digests(cache.fetch(store, url, one, "", new AtomicLong()));
-      }
-    }
-    Map<String, String> digests = known;
     Path tree = trees.resolve(model + "-" + treeCount.incrementAndGet());
-    Path[] contents = new Path[wanted.size()];
-    long bytes = 0;
-    for (int i = 0; i < contents.length; i++) {
-      StoredObject one = wanted.get(i);
-      contents[i] = one.isDirectory() ? null : cache.find(url, one, digest(digests, one));
-      bytes += one.isDirectory() || contents[i] != null ? 0 : one.size();
+    Path old;
+    try {
+      fill(tree, model, wanted);
+      old = tree(model);
+      link(model, tree);
+    } catch (IOException | RuntimeException e) {
+      OwnedDirectory.delete(tree);
+      throw e;
     }
-    if (bytes > 0) {
-      fetchMissing(wanted, contents, digests, bytes);
-    }
-    for (int i = 0; i < contents.length; i++) {
-      String key = wanted.get(i).key();
-      Path target =
-          tree.resolve(key.equals(model) ? "" : key.substring(model.length() + 1)).normalize();
-      if (contents[i] == null) {
-        Files.createDirectories(target);
-      } else {
-        Files.createDirectories(target.getParent());
-        Files.createLink(target, contents[i]);
-      }
-    }
-    Path old = Files.readSymbolicLink(models.resolve(model));
-    link(model, tree);
     built.put(model, wanted);
     // A load that reads the old tree has time until the next one comes.
-    Path older = replaced.put(model, models.resolve(old).normalize());
-    if (older != null && !older.getFileName().toString().startsWith("empty")) {
-      OwnedDirectory.delete(older);
+    Optional.ofNullable(replaced.put(model, old)).ifPresent(StoreRepository::deleteTree);
+  }
+
+  /** The tree that a model's link leads to. */
+  private Path tree(String model) throws IOException {
+    return models.resolve(Files.readSymbolicLink(models.resolve(model))).normalize();
+  }
+
+  private static void deleteTree(Path tree) {
+    if (!tree.getFileName().toString().matches("empty(-file)?")) {
+      OwnedDirectory.delete(tree);
+    }
+  }
+
+  /** Makes a tree of a model's files, each as soon as it is there. */
+  private void fill(Path tree, String model, List<StoredObject> wanted) throws IOException {
+    Map<String, String> digests = Map.of();
+    for (StoredObject one : wanted) {
+      Path place = one.place(tree);
+      Files.createDirectories(one.isDirectory() ? place : place.getParent());
+      if (one.isManifest()) {
+        cache.fetch(store, url, one, "", new AtomicLong(), place);
+        digests = Manifest.digests(place);
+      }
+    }
+    List<StoredObject> missing = new ArrayList<>();
+    for (StoredObject one : wanted) {
+      if (!one.isDirectory()
+          && !one.isManifest()
+          && !cache.link(url, one, digests.getOrDefault(one.path(), ""), one.place(tree))) {
+        missing.add(one);
+      }
+    }
+    if (!missing.isEmpty()) {
+      fetchMissing(tree, model, missing, digests);
     }
   }
 
   private void fetchMissing(
-      List<StoredObject> wanted, Path[] contents, Map<String, String> digests, long bytes)
+      Path tree, String model, List<StoredObject> missing, Map<String, String> digests)
       throws IOException {
-    String model = wanted.getFirst().model();
+    long bytes = missing.stream().mapToLong(StoredObject::size).sum();
     Pending mine = new Pending(bytes, new AtomicLong());
     synchronized (pending) {
       pending.put(model, mine);
     }
     try {
       Parallel.each(
-          contents.length,
+          missing.size(),
           i -> {
-            StoredObject one = wanted.get(i);
-            if (!one.isDirectory() && contents[i] == null) {
-              contents[i] = cache.fetch(store, url, one, digest(digests, one), mine.came);
-            }
+            StoredObject one = missing.get(i);
+            cache.fetch(
+                store, url, one, digests.getOrDefault(one.path(), ""), mine.came, one.place(tree));
           });
     } finally {
       synchronized (pending) {
@@ -347,11 +387,6 @@ final class StoreRepository {
         fetchedBytes += mine.came.get();
       }
     }
-  }
-
-  private static String digest(Map<String, String> digests, StoredObject object) {
-    int slash = object.key().indexOf('/');
-    return digests.getOrDefault(object.key().substring(slash + 1), "");
   }
 
   /** Has a model appear as another tree, from one moment to the next. */

@@ -17,34 +17,53 @@ final class TokenSource {
   private static final Duration MARGIN = Duration.ofMinutes(2);
 
   private final Question question;
+  private final boolean optional;
 
   @GuardedBy("this")
   private String token; // null: there is none
 
   @GuardedBy("this")
-  private Instant ends;
+  private Instant ends = Instant.MIN;
+
+  @GuardedBy("this")
+  private Instant next = Instant.MIN; // when it is asked for again
 
   TokenSource(Question question) {
-    this.question = question;
+    this(question, false);
   }
 
-  synchronized String get() throws IOException {
-    if (token == null || ends.isBefore(Instant.now())) {
-      Map<String, String> answer = SmallJson.strings(question.ask());
-      token = answer.get("access_token");
-      if (token == null) {
-        throw new IOException("expected an access_token from the service that gives tokens");
+  /** A source; optional: it may turn out that nobody is there to answer. */
+  TokenSource(Question question, boolean optional) {
+    this.question = question;
+    this.optional = optional;
+  }
+
+  /** Returns a token that is valid; null: nobody answered, and is asked again in a minute. */
+  synchronized String get(Instant now) throws IOException {
+    if (next.isBefore(now)) {
+      try {
+        Map<String, String> answer = SmallJson.strings(question.ask());
+        if (!answer.containsKey("access_token")) {
+          throw new IOException("expected an access_token from the service that gives tokens");
+        }
+        token = answer.get("access_token");
+        ends = now.plusSeconds(Long.parseLong(answer.getOrDefault("expires_in", "300")));
+        next = ends.minus(MARGIN);
+      } catch (IOException e) {
+        if (!optional) {
+          throw e;
+        }
+        token = ends.isAfter(now) ? token : null;
+        next = now.plus(AwsCredentials.PAUSE);
       }
-      long seconds = Long.parseLong(answer.getOrDefault("expires_in", "300"));
-      ends = Instant.now().plusSeconds(seconds).minus(MARGIN);
     }
     return token;
   }
 
-  /** Forgets a token that was refused; false: there was none. */
+  /** Has another token be asked for as one was refused; false: there was none. */
   synchronized boolean renew() {
     boolean known = token != null;
-    token = null;
+    next = known ? Instant.MIN : next;
     return known;
   }
 }

@@ -93,7 +93,13 @@ class CredentialsTest {
   }
 
   private static Map<String, String> signed(Dialect dialect) throws IOException {
-    return dialect.sign("GET", dialect.object("k"), Map.of(), Instant.now());
+    return signed(dialect, 0);
+  }
+
+  /** The headers that a request will have in some seconds. */
+  private static Map<String, String> signed(Dialect dialect, long seconds) throws IOException {
+    Instant then = Instant.now().plusSeconds(seconds);
+    return dialect.sign("GET", dialect.object("k"), Map.of(), then);
   }
 
   private static void assertKey(String id, String token, Dialect dialect) throws IOException {
@@ -245,6 +251,28 @@ class CredentialsTest {
     assertFalse(signed(dialect("s3://b/p", off)).containsKey("authorization"));
   }
 
+  @Test
+  void aMachineOfAmazonsThatHadNoAnswerIsAskedAgainAndItsEarlierKeysStay() throws IOException {
+    String[] variables = {"AWS_EC2_METADATA_SERVICE_ENDPOINT", "http://" + here};
+    String role = "GET /latest/meta-data/iam/security-credentials/role";
+    Dialect dialect = dialect("s3://b/p", variables);
+    assertFalse(signed(dialect).containsKey("authorization"));
+    answers.put("PUT /latest/api/token", "session");
+    answers.put("GET /latest/meta-data/iam/security-credentials/", "role");
+    answers.put(role, "{\"Code\": \"Failed\"}");
+    assertFalse(signed(dialect, 70).containsKey("authorization"));
+    answers.put(role, key("first", "t", "\"" + Instant.now().plusSeconds(3600) + "\""));
+    assertFalse(signed(dialect, 100).containsKey("authorization")); // it was asked a while ago
+    assertTrue(signed(dialect, 140).get("authorization").contains("Credential=first/"));
+    answers.remove(role);
+    assertTrue(signed(dialect, 3550).get("authorization").contains("Credential=first/"));
+    assertTrue(dialect.refused(Map.of()));
+    assertTrue(signed(dialect, 200).get("authorization").contains("Credential=first/"));
+    assertFalse(signed(dialect, 3700).containsKey("authorization")); // they have ended
+    answers.put(role, key("second", "t", LATER));
+    assertTrue(signed(dialect, 3770).get("authorization").contains("Credential=second/"));
+  }
+
   /** The whole way, with signatures that a server checks. */
   @Test
   void theKeysOfAMachineOpenAStoreThatTheVariablesName() throws Exception {
@@ -312,6 +340,19 @@ class CredentialsTest {
     answers.put("GET " + place, token("machine"));
     assertBearer("machine", dialect("gs://b/p", variables));
     assertAsked(1, "metadata-flavor=Google");
+  }
+
+  @Test
+  void aMachineOfGooglesThatHadNoAnswerIsAskedAgainAndItsEarlierTokenStays() throws IOException {
+    String place = "GET /computeMetadata/v1/instance/service-accounts/default/token";
+    Dialect dialect = dialect("gs://b/p", "GCE_METADATA_HOST", here);
+    assertFalse(signed(dialect).containsKey("authorization"));
+    answers.put(place, token("machine"));
+    assertFalse(signed(dialect, 30).containsKey("authorization")); // it was asked a while ago
+    assertEquals("Bearer machine", signed(dialect, 70).get("authorization"));
+    answers.remove(place);
+    assertEquals("Bearer machine", signed(dialect, 3600).get("authorization"));
+    assertFalse(signed(dialect, 3700).containsKey("authorization")); // it has ended
   }
 
   // ---- Azure -----------------------------------------------------------------------------------

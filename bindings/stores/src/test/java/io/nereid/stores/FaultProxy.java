@@ -11,6 +11,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -49,6 +50,9 @@ final class FaultProxy implements AutoCloseable {
   private volatile String lastHead = "";
   private volatile Fault always = Fault.NONE;
   private volatile long silenceMs = 3_000;
+  private volatile String heldPart = "\n";
+  private final AtomicInteger held = new AtomicInteger();
+  private final CountDownLatch released = new CountDownLatch(1);
 
   FaultProxy(int upstream, long seed, int perMille) throws IOException {
     this.upstream = upstream;
@@ -89,6 +93,20 @@ final class FaultProxy implements AutoCloseable {
     failObjects = fail;
   }
 
+  /** From now on requests whose line has this text wait for {@link #release}. */
+  void hold(String part) {
+    heldPart = part;
+  }
+
+  /** Counts the requests that were held up so far. */
+  int held() {
+    return held.get();
+  }
+
+  void release() {
+    released.countDown();
+  }
+
   private void accept() {
     while (true) {
       try {
@@ -125,6 +143,10 @@ final class FaultProxy implements AutoCloseable {
         }
         requests.incrementAndGet();
         lastHead = head;
+        if (head.substring(0, head.indexOf('\r')).contains(heldPart)) {
+          held.incrementAndGet();
+          released.await();
+        }
         boolean list = head.startsWith("GET") && head.contains("list-type=2");
         byte[] answer = ask(head);
         if (!answer(client, head, answer, list)) {

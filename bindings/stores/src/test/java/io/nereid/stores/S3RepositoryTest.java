@@ -16,7 +16,9 @@ import io.nereid.types.StatusCode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -75,6 +77,58 @@ class S3RepositoryTest {
     Fixture.putIdentity(server, "a", 1);
     for (String key : List.of("../outside", "a/../../outside", "a//double", "a/1/\u0001")) {
       assertFalse(new StoredObject(key, 1, "e", "").isSafe(), key);
+    }
+  }
+
+  /** Started as a process of its own, whose locale has no letter with an accent. */
+  static final class Plain {
+
+    private Plain() {}
+
+    public static void main(String[] args) throws IOException {
+      try (ModelStore store =
+          Fixture.open(
+              StoreOptions.builder().repository(args[0]).cacheDirectory(Path.of(args[1])))) {
+        store.look(true);
+        Path models = store.repositories().getFirst();
+        store.fetch(models.resolve("a"));
+        try (Stream<Path> found = Files.list(models)) {
+          System.out.println(found.map(models::relativize).toList());
+        }
+      }
+    }
+  }
+
+  @Test
+  void aNameThatTheLocaleLacksIsNoFile() throws Exception {
+    Fixture.putIdentity(server, "a", 1);
+    Fixture.putIdentity(server, "mod\u00e8le", 1);
+    ProcessBuilder plain =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Plain.class.getName(),
+                server.url("models"),
+                cache.toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT);
+    plain.environment().put("LC_ALL", "C");
+    assertEquals(List.of("[a]"), plain.start().inputReader().lines().toList());
+  }
+
+  @Test
+  void aNameWithALineBreakOrASpoiltListKeepsNoServerFromStarting() throws Exception {
+    Fixture.putIdentity(server, "a", 1);
+    server.put("models/a/1/two\nlines", Fixture.bytes("x"));
+    for (int start = 0; start < 3; start++) {
+      try (Nereid nereid = Nereid.open(options().build())) {
+        assertTrue(Fixture.answers(nereid, "a"));
+      }
+      if (start == 1) {
+        try (Stream<Path> lists = Files.list(cache.resolve("lists"))) {
+          Files.writeString(lists.findFirst().orElseThrow(), "no list\n");
+        }
+      }
     }
   }
 
@@ -218,6 +272,41 @@ class S3RepositoryTest {
             RepositoryOptions.builder().store(Fixture.open(store().cacheByteLimit(1000))).build())
         .close();
     assertTrue(size() < 3_000_000, "" + size());
+  }
+
+  @Test
+  void filesOfModelsAndFetchesThatAreGoneAreDeleted() throws Exception {
+    Fixture.putIdentity(server, "a", 1);
+    Fixture.putIdentity(server, "b", 1);
+    Path old = Files.createDirectories(cache.resolve("partial")).resolve("old");
+    Path fresh = old.resolveSibling("fresh");
+    Files.write(old, new byte[8]);
+    Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofHours(25))));
+    Files.write(fresh, new byte[8]);
+    try (Nereid nereid = Nereid.open(options().poll(LONG).build())) {
+      assertFalse(Files.exists(old));
+      assertTrue(Files.exists(fresh));
+      server.put("models/b/1/weights.bin", Fixture.bytes("other"));
+      nereid.repository().poll();
+      assertEquals(List.of("a", "b", "b"), trees());
+      server.deleteAll("models/b/");
+      nereid.repository().poll();
+      nereid.repository().poll();
+      assertEquals(List.of("a"), trees());
+      assertTrue(Fixture.answers(nereid, "a"));
+    }
+  }
+
+  /** The models that have trees, in order. */
+  private List<String> trees() throws IOException {
+    try (Stream<Path> all = Files.walk(cache.resolve("views"))) {
+      return all.filter(file -> file.getParent().getFileName().toString().equals("trees"))
+          .map(file -> file.getFileName().toString())
+          .filter(name -> !name.startsWith("empty"))
+          .map(name -> name.replaceFirst("-\\d+$", ""))
+          .sorted()
+          .toList();
+    }
   }
 
   private long size() throws IOException {

@@ -3,6 +3,7 @@ package io.nereid.stores;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Nereid;
@@ -11,13 +12,15 @@ import io.nereid.model.ModelStore;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.model.StoreOptions;
 import io.nereid.types.NereidException;
+import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,24 +47,58 @@ class SealedModelTest {
         .build();
   }
 
-  private static List<Path> left() throws IOException {
-    try (Stream<Path> all = Files.list(Path.of(System.getProperty("java.io.tmpdir")))) {
-      return all.filter(one -> one.getFileName().toString().startsWith("nereid-view-")).toList();
+  /** The directories for plain files that this process has, by their locks. */
+  private static List<String> held() throws IOException {
+    List<String> held = new ArrayList<>();
+    for (String number : new File("/proc/self/fd").list()) {
+      try {
+        held.add(Files.readSymbolicLink(Path.of("/proc/self/fd", number)).toString());
+      } catch (IOException e) {
+        // It was closed meanwhile.
+      }
     }
+    held.removeIf(file -> !file.contains("nereid-view-"));
+    return held;
   }
 
   @Test
   void aSealedModelIsServedAndItsPlainFileIsOnNoDisk() throws IOException {
     assertTrue(Files.exists(models.resolve("simple/1/model.onnx.sealed")));
-    List<Path> before = left();
     try (Nereid nereid = Nereid.open(options(StoreOptions.builder().sealKeyFile(key)))) {
       assertEquals(ModelState.READY, nereid.model("simple").state());
-      assertEquals(before, left()); // the model has what it needs
+      assertEquals(List.of(), held()); // the model has what it needs
     }
     try (Nereid nereid =
         Nereid.open(options(StoreOptions.builder().sealKeyCommand("cat " + key)))) {
       assertEquals(ModelState.READY, nereid.model("simple").state());
     }
+  }
+
+  @Test
+  void aPipeInADirectoryThatLooksLeftBehindHoldsNobodyUp() throws Exception {
+    Path trap = Files.createTempDirectory("nereid-view-");
+    Path lock = trap.resolve("lock");
+    try {
+      assertEquals(0, new ProcessBuilder("mkfifo", lock.toString()).start().waitFor());
+      assertTimeoutPreemptively(
+          Duration.ofMinutes(2),
+          () -> Seal.open(models.resolve("simple"), Seal.ofFile(key)).release().run());
+      assertTrue(Files.exists(lock));
+    } finally {
+      Files.deleteIfExists(lock);
+      Files.delete(trap);
+    }
+  }
+
+  @Test
+  void aModelMayHaveTheNameOfALock() throws IOException {
+    Path lock = root.resolve("sealed/lock");
+    Seal.ofFile(key).seal(Fixture.EXAMPLES.resolve("simple"), lock);
+    ModelStore.Content opened = Seal.open(lock, Seal.ofFile(key));
+    assertTrue(Files.exists(opened.place().resolve("1/model.onnx")));
+    assertEquals(1, held().size());
+    opened.release().run();
+    assertEquals(List.of(), held());
   }
 
   @Test

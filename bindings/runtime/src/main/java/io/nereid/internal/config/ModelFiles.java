@@ -142,11 +142,23 @@ public final class ModelFiles {
       wrong = "model name is longer than " + MAX_NAME_BYTES + " bytes";
     } else if (!name.codePoints().allMatch(ModelFiles::isPlain)) {
       wrong = "model name must not contain blanks or control characters";
+    } else if (!isFileName(name)) {
+      wrong = "model name must not contain letters that the server's locale lacks";
     }
     if (wrong != null) {
       String shown = name.length() > 80 ? name.substring(0, 80) + "..." : name;
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT, wrong + ", got '" + printable(shown) + "'");
+    }
+  }
+
+  /** True if a file can have the name: one with an accent needs a locale that has it. */
+  public static boolean isFileName(String name) {
+    try {
+      Path.of(name);
+      return true;
+    } catch (InvalidPathException e) {
+      return false;
     }
   }
 

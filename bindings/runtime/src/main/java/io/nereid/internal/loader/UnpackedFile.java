@@ -12,6 +12,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.Set;
 
 /**
@@ -20,7 +21,7 @@ import java.util.Set;
  * share it and versions do not collide. If there can be no such directory, the file goes to a
  * temporary one that is deleted when the process ends.
  */
-public final class UnpackedFile {
+final class UnpackedFile {
 
   /** Opens the same bytes each time. */
   @FunctionalInterface
@@ -92,17 +93,17 @@ public final class UnpackedFile {
     for (Path path : new Path[] {directory.getParent(), directory}) {
       if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)
           || Files.getPosixFilePermissions(path).stream().anyMatch(OTHERS_WRITE::contains)
-          || !isOwn(path)) {
+          || !user(path).equals(Files.getOwner(path))) {
         throw new IOException(path + " is not a directory that only this user can write");
       }
     }
   }
 
-  /** True if this process's user owns {@code path}: its owner is that of a file made just now. */
-  public static boolean isOwn(Path path) throws IOException {
-    Path probe = Files.createTempFile(path, ".owner-", null);
+  /** This process's user: the owner of a file that is made in a directory just now. */
+  static UserPrincipal user(Path directory) throws IOException {
+    Path probe = Files.createTempFile(directory, ".owner-", null);
     try {
-      return Files.getOwner(probe).equals(Files.getOwner(path));
+      return Files.getOwner(probe);
     } finally {
       Files.delete(probe);
     }

@@ -24,6 +24,7 @@ import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The directories of models in repositories of Triton's layout, and the keys of the models: their
@@ -35,6 +36,9 @@ import java.util.TreeSet;
 public final class ModelDirectories {
 
   private static final Logger LOGGER = System.getLogger("io.nereid");
+
+  /** The places that were warned of, each once. */
+  private static final Set<Path> UNNAMEABLE = ConcurrentHashMap.newKeySet();
 
   private final List<Path> repositories;
   private final boolean namespaces;
@@ -88,6 +92,9 @@ public final class ModelDirectories {
   /** Returns the directories of a model; none for a key that no model can have. */
   List<Path> of(String key) {
     ModelId id = id(key);
+    if (!ModelFiles.isFileName(key)) {
+      return List.of();
+    }
     if (!id.namespace().isEmpty()) {
       Path directory = Path.of(key);
       return place(directory.getParent(), directory.getFileName().toString()).stream().toList();
@@ -212,7 +219,8 @@ public final class ModelDirectories {
     try (DirectoryStream<Path> paths = Files.newDirectoryStream(repository.toAbsolutePath())) {
       for (Path path : paths) {
         boolean model = Files.isDirectory(path) || ModelFile.isAt(path);
-        if (model && !isHidden(path.getFileName().toString())) {
+        String name = path.getFileName().toString();
+        if (model && !isHidden(name) && isNameable(path, name)) {
           names.add(ModelFile.nameAt(path));
         }
       }
@@ -222,6 +230,17 @@ public final class ModelDirectories {
       throw unreadable(repository, e);
     }
     return names;
+  }
+
+  /** True if the name that Java made of a place's bytes leads back to a place. */
+  private static boolean isNameable(Path path, String name) {
+    boolean nameable = ModelFiles.isFileName(name);
+    if (!nameable && UNNAMEABLE.add(path)) {
+      String why =
+          "{0} is passed over: its name has letters that the locale lacks (LC_ALL=C.UTF-8)";
+      LOGGER.log(Level.WARNING, why, path);
+    }
+    return nameable;
   }
 
   /**

@@ -14,8 +14,10 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -69,6 +71,10 @@ public final class RepositoryEntry {
   /** Temporary directories that loaded versions may still need. */
   @GuardedBy("lock")
   private final Set<OverrideFiles> files = new HashSet<>();
+
+  /** The temporary directory that each loaded version was read from, if any. */
+  @GuardedBy("lock")
+  private final Map<Long, OverrideFiles> used = new HashMap<>();
 
   RepositoryEntry(
       ModelLifecycle lifecycle,
@@ -192,12 +198,17 @@ public final class RepositoryEntry {
       if (version.version() != 0) {
         models.dropWhole(id);
       }
-      load(plan, version).ifPresent(failures::add);
+      Optional<String> failure = load(plan, version);
+      failure.ifPresent(failures::add);
+      if (failure.isEmpty()) {
+        used.compute(version.version(), (key, before) -> plan.files().orElse(null));
+      }
     }
     loaded = plan;
     complete = failures.isEmpty();
     plan.agents().ended(complete, plan.isOfPlugin());
     if (!complete) {
+      closeFiles();
       boolean whole = plan.numbers().contains(0L);
       String what = (whole ? WHOLE_FAILED : VERSIONS_FAILED).formatted(id.name());
       return Optional.of(new Failure(what + String.join(" ", failures), whole));
@@ -206,7 +217,8 @@ public final class RepositoryEntry {
     agents = plan.agents();
     served = plan;
     leave(before, plan.numbers());
-    closeFiles(plan.files());
+    used.keySet().retainAll(plan.numbers());
+    closeFiles();
     return Optional.empty();
   }
 
@@ -296,11 +308,13 @@ public final class RepositoryEntry {
             ModelFile.isAt(place) || Files.isDirectory(place.resolve(Long.toString(version))));
   }
 
+  /** Deletes what neither a loaded version nor the plan of the last load that worked needs. */
   @GuardedBy("lock")
-  private void closeFiles(Optional<OverrideFiles> kept) {
-    files.stream().filter(one -> kept.isEmpty() || kept.get() != one).forEach(OverrideFiles::close);
-    files.clear();
-    kept.ifPresent(files::add);
+  private void closeFiles() {
+    Set<OverrideFiles> needed = new HashSet<>(used.values());
+    Optional.ofNullable(served).flatMap(RepositoryPlan::files).ifPresent(needed::add);
+    files.stream().filter(one -> !needed.contains(one)).forEach(OverrideFiles::close);
+    files.retainAll(needed);
   }
 
   /** Unloads all versions. */
@@ -313,7 +327,8 @@ public final class RepositoryEntry {
       AgentChain told = agents;
       agents = null;
       leave(told, Set.of());
-      closeFiles(Optional.empty());
+      used.clear();
+      closeFiles();
     } finally {
       lock.unlock();
     }
@@ -328,7 +343,9 @@ public final class RepositoryEntry {
         agents.close();
         agents = null;
       }
-      closeFiles(Optional.empty());
+      served = null;
+      used.clear();
+      closeFiles();
     } finally {
       lock.unlock();
     }
