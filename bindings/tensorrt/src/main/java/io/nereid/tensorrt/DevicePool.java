@@ -1,16 +1,16 @@
 package io.nereid.tensorrt;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import io.nereid.internal.cuda.CudaDriver;
 import io.nereid.tensor.DeviceMemory;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.SequencedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.bytedeco.cuda.global.cudart;
 import org.bytedeco.javacpp.Pointer;
@@ -18,8 +18,8 @@ import org.bytedeco.javacpp.SizeTPointer;
 
 /**
  * Memory of one GPU for inputs, outputs and activations. The pool keeps memory that is given back
- * for the next model, because freeing it makes the whole device wait; when the device is short of
- * memory, the pool frees it.
+ * for later, because freeing it makes the whole device wait: no more than was in use at once since
+ * an engine left, and nothing when one leaves or the device is short of memory.
  */
 final class DevicePool {
 
@@ -29,6 +29,9 @@ final class DevicePool {
   /** The size from which sizes are rounded up to its multiples; CUDA maps memory in this unit. */
   private static final long LARGE = 2L << 20;
 
+  /** The bytes that are kept even if less was in use. */
+  static final long KEPT = 64L << 20;
+
   private static final Map<Integer, DevicePool> OF_DEVICES = new ConcurrentHashMap<>();
 
   /** Takes memory from the device and frees it; tests have another source. */
@@ -37,6 +40,9 @@ final class DevicePool {
     long allocate(long byteSize);
 
     void free(long address);
+
+    /** Frees what all keep for later on this device, other pools too; false: there was nothing. */
+    boolean relieve();
 
     /** The state of the device's memory, for messages. */
     String state();
@@ -53,11 +59,16 @@ final class DevicePool {
 
   private final Source source;
 
+  /** The blocks that are kept, by size; the size that was not asked for the longest comes first. */
   @GuardedBy("this")
-  private final TreeMap<Long, Deque<Block>> idle = new TreeMap<>();
+  private final SequencedMap<Long, Deque<Block>> idle = new LinkedHashMap<>(16, 0.75f, true);
 
   @GuardedBy("this")
   private long liveBytes;
+
+  /** The most of them since the last {@link #trim}. */
+  @GuardedBy("this")
+  private long peakBytes;
 
   @GuardedBy("this")
   private long idleBytes;
@@ -69,7 +80,12 @@ final class DevicePool {
   /** The pool of a device, which must be the calling thread's device whenever memory is taken. */
   static DevicePool of(Gpu device) {
     return OF_DEVICES.computeIfAbsent(
-        device.number(), number -> new DevicePool(new CudaSource(device)));
+        device.number(),
+        number -> {
+          DevicePool made = new DevicePool(new CudaSource(device));
+          CudaDriver.instance().device(number).onShortage(made::trim);
+          return made;
+        });
   }
 
   synchronized long liveBytes() {
@@ -86,36 +102,50 @@ final class DevicePool {
    * @param purpose the use of the memory, for messages
    * @throws NereidException {@link StatusCode#RESOURCE_EXHAUSTED}: there is none
    */
-  synchronized Block allocate(long byteSize, String purpose) {
+  Block allocate(long byteSize, String purpose) {
     long rounded = rounded(byteSize);
-    Deque<Block> fitting = idle.get(rounded);
-    if (fitting != null) {
-      Block block = fitting.pop();
-      if (fitting.isEmpty()) {
-        idle.remove(rounded);
-      }
-      idleBytes -= rounded;
-      return lent(block);
+    Block block = find(rounded);
+    if (block == null && source.relieve()) {
+      block = find(rounded);
     }
-    long address = source.allocate(rounded);
-    if (address == 0 && idleBytes > 0) {
-      trim();
-      address = source.allocate(rounded);
-    }
-    if (address == 0) {
+    if (block == null) {
       throw new NereidException(
           StatusCode.RESOURCE_EXHAUSTED,
           ("expected %s bytes of memory for %s, %s; Nereid's inputs, outputs and"
                   + " activations take %s: use fewer instances, batches_in_flight or a smaller"
                   + " profile")
-              .formatted(rounded, purpose, source.state(), liveBytes));
+              .formatted(rounded, purpose, source.state(), liveBytes()));
     }
-    return lent(new Block(this, address, rounded));
+    return block;
   }
 
+  /** Lends a block that is kept, or of the device's memory; null: the device has none. */
+  private synchronized Block find(long byteSize) {
+    Block block = takeIdle(byteSize);
+    if (block == null) {
+      long address = source.allocate(byteSize);
+      if (address == 0) {
+        return null;
+      }
+      block = new Block(this, address, byteSize);
+    }
+    liveBytes += byteSize;
+    peakBytes = Math.max(peakBytes, liveBytes);
+    return block;
+  }
+
+  /** Takes a block of this size out of those that are kept; null: there is none. */
   @GuardedBy("this")
-  private Block lent(Block block) {
-    liveBytes += block.byteSize();
+  private Block takeIdle(long byteSize) {
+    Deque<Block> fitting = idle.get(byteSize);
+    if (fitting == null) {
+      return null;
+    }
+    Block block = fitting.pop();
+    if (fitting.isEmpty()) {
+      idle.remove(byteSize);
+    }
+    idleBytes -= byteSize;
     return block;
   }
 
@@ -129,15 +159,28 @@ final class DevicePool {
     liveBytes -= block.byteSize();
     idleBytes += block.byteSize();
     idle.computeIfAbsent(block.byteSize(), size -> new ArrayDeque<>()).push(block);
+    freeIdle(Math.max(peakBytes - liveBytes, KEPT));
   }
 
-  /** Frees the memory that is kept for later. */
-  synchronized void trim() {
-    List<Block> blocks = new ArrayList<>();
-    idle.values().forEach(blocks::addAll);
-    idle.clear();
-    idleBytes = 0;
-    blocks.forEach(block -> source.free(block.address()));
+  /** Frees the memory that is kept for later; false: there is none. */
+  synchronized boolean trim() {
+    boolean any = idleBytes > 0;
+    freeIdle(0);
+    peakBytes = liveBytes;
+    return any;
+  }
+
+  /** Frees blocks until at most so many bytes are kept. */
+  @GuardedBy("this")
+  private void freeIdle(long most) {
+    while (idleBytes > most) {
+      source.free(takeIdle(idle.firstEntry().getKey()).address());
+    }
+  }
+
+  /** Frees what all keep for later on this device; false: there was nothing. */
+  boolean relieve() {
+    return source.relieve();
   }
 
   /**
@@ -169,7 +212,14 @@ final class DevicePool {
     }
 
     @Override
+    public boolean relieve() {
+      return CudaDriver.instance().device(device.number()).relieve();
+    }
+
+    @Override
     public void free(long address) {
+      // Any thread may call this, and CUDA would give it a context on the first device.
+      cudart.cudaSetDevice(device.number());
       try {
         CudaRuntime.check(cudart.cudaFree(new NativePointer(address)), "cudaFree");
         // CUDA has failed for good, which the freeing code cannot handle

@@ -79,7 +79,7 @@ final class Engine implements AutoCloseable {
       if (!options.versionCompatible() && !builtBy.orElse(version).equals(version)) {
         throw failure.otherVersion(builtBy.get());
       }
-      MemorySegment plan = file.bytes();
+      MemorySegment plan = file.read();
       Engine loaded =
           undo.add(
               new Engine(
@@ -135,14 +135,12 @@ final class Engine implements AutoCloseable {
 
   /**
    * Makes an object of TensorRT, which allocates device memory by itself. If memory is lacking, the
-   * pool frees its unused blocks, and TensorRT tries once more.
+   * pools free what they keep for later, and TensorRT tries once more.
    */
   private <T extends Pointer> T made(List<String> log, Supplier<T> making) {
     T made = TensorRtLog.errorsOf(log, making);
-    DevicePool memory = DevicePool.of(device);
     boolean full = Pointer.isNull(made) && TensorRtLog.isOutOfMemory(String.join("; ", log));
-    if (full && memory.idleBytes() > 0) {
-      memory.trim();
+    if (full && DevicePool.of(device).relieve()) {
       log.clear();
       return TensorRtLog.errorsOf(log, making);
     }
@@ -161,7 +159,7 @@ final class Engine implements AutoCloseable {
               + options.plan()
               + " was not built with weight streaming");
     }
-    DevicePool.of(device).trim(); // TensorRT decides by the free memory
+    DevicePool.of(device).relieve(); // TensorRT decides by the free memory
     long budget =
         options.weightBudgetBytes() < 0
             ? engine.getWeightStreamingAutomaticBudget()

@@ -103,6 +103,7 @@ final class Engines {
       }
       if (entry.engine != null) {
         entry.engine.close();
+        DevicePool.of(entry.engine.device()).trim();
       }
     }
   }

@@ -4,7 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,10 +17,10 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * A plan, mapped until this is closed. Only this class reads a plan's header, as far as NVIDIA's
- * own tools do: a tag, the number of the format, and the version of TensorRT that built it. The
- * places of the GPU and of build settings are not published. No library of NVIDIA's is needed. Any
- * thread may call this.
+ * A plan, open until this is closed. Only this class reads a plan's header, as far as NVIDIA's own
+ * tools do: a tag, the number of the format, and the version of TensorRT that built it. The places
+ * of the GPU and of build settings are not published. No library of NVIDIA's is needed. Any thread
+ * may call this.
  */
 final class PlanFile implements AutoCloseable {
 
@@ -32,22 +34,60 @@ final class PlanFile implements AutoCloseable {
   private static final ValueLayout.OfInt INT =
       ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+  /** The most bytes of one call: buffers have no more than 2 GiB. */
+  private static final long MOST = 1 << 30;
+
   private final Path path;
+  private final FileChannel channel;
+  private final long byteSize;
   private final Arena arena = Arena.ofShared();
-  private final MemorySegment bytes;
 
   PlanFile(Path path) {
     this.path = path;
-    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-      bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size(), arena);
+    try {
+      channel = FileChannel.open(path, StandardOpenOption.READ);
+      byteSize = channel.size();
     } catch (IOException e) {
-      arena.close();
-      throw new NereidException(StatusCode.NOT_FOUND, "cannot read the plan " + path, e);
+      throw unreadable(e);
     }
   }
 
-  MemorySegment bytes() {
+  private NereidException unreadable(IOException cause) {
+    return new NereidException(StatusCode.NOT_FOUND, "cannot read the plan " + path, cause);
+  }
+
+  /**
+   * Reads the whole plan, into memory until this is closed. A mapping would end the process when
+   * the file is cut while TensorRT reads it.
+   */
+  MemorySegment read() {
+    MemorySegment bytes = arena.allocate(byteSize);
+    read(bytes, 0);
     return bytes;
+  }
+
+  /** The bytes from a place on, as many as a header has at most. */
+  private MemorySegment header(long at) {
+    MemorySegment header =
+        MemorySegment.ofArray(new byte[Math.clamp(byteSize - at, 0, (int) HEADER_BYTES)]);
+    read(header, at);
+    return header;
+  }
+
+  private void read(MemorySegment into, long at) {
+    try {
+      for (long done = 0; done < into.byteSize(); ) {
+        MemorySegment rest = into.asSlice(done, Math.min(into.byteSize() - done, MOST));
+        int count = channel.read(rest.asByteBuffer(), at + done);
+        if (count < 0) {
+          throw new EOFException(
+              "expected %s bytes, got %s: the file was cut".formatted(byteSize, at + done));
+        }
+        done += count;
+      }
+    } catch (IOException e) {
+      throw unreadable(e);
+    }
   }
 
   /** True if bytes begin as plans of TensorRT 8.6 and later. */
@@ -74,15 +114,16 @@ final class PlanFile implements AutoCloseable {
    * @throws NereidException no supported TensorRT can execute it
    */
   Optional<TensorRtVersion> check(String model, boolean movable) {
-    if (!isPlan(bytes)) {
+    MemorySegment header = header(0);
+    if (!isPlan(header)) {
       throw PlanFailure.unusable(
           model,
           path,
           ("expected a plan of TensorRT 8.6 or later, got a file of %s bytes that does"
                   + " not begin like one (%s): build a plan from the model's ONNX file")
-              .formatted(bytes.byteSize(), guess()));
+              .formatted(byteSize, guess(header)));
     }
-    Optional<TensorRtVersion> built = version(bytes);
+    Optional<TensorRtVersion> built = version(header);
     if (!movable && built.isPresent() && TensorRtMajor.of(built.get()).isEmpty()) {
       throw PlanFailure.unusable(
           model,
@@ -95,10 +136,10 @@ final class PlanFile implements AutoCloseable {
   }
 
   /** Guesses the kind of a file that is no plan, for the message. */
-  private String guess() {
-    long metadata = bytes.byteSize() < Integer.BYTES ? 0 : bytes.get(INT, 0);
+  private String guess(MemorySegment header) {
+    long metadata = header.byteSize() < Integer.BYTES ? 0 : header.get(INT, 0);
     long plan = Integer.BYTES + metadata;
-    if (metadata > 0 && plan < bytes.byteSize() && isPlan(bytes.asSlice(plan))) {
+    if (metadata > 0 && isPlan(header(plan))) {
       return ("Ultralytics' export puts its own %s bytes before the plan: tail -c +%s"
               + " cuts them off")
           .formatted(plan, plan + 1);
@@ -138,5 +179,10 @@ final class PlanFile implements AutoCloseable {
   @Override
   public void close() {
     arena.close();
+    try {
+      channel.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }

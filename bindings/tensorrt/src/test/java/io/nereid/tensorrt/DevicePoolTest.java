@@ -23,6 +23,7 @@ class DevicePoolTest {
     private final long limit;
     private final Map<Long, Long> taken = new HashMap<>();
     private long next = 4096;
+    private DevicePool pool;
 
     Table(long limit) {
       this.limit = limit;
@@ -48,13 +49,23 @@ class DevicePoolTest {
     }
 
     @Override
+    public boolean relieve() {
+      return pool.trim();
+    }
+
+    @Override
     public String state() {
       return "the table has " + (limit - bytes()) + " left";
     }
   }
 
   private final Table table = new Table(16 * MIB);
-  private final DevicePool memory = new DevicePool(table);
+  private final DevicePool memory = over(table);
+
+  private static DevicePool over(Table table) {
+    table.pool = new DevicePool(table);
+    return table.pool;
+  }
 
   @ParameterizedTest
   @CsvSource({
@@ -91,6 +102,40 @@ class DevicePoolTest {
     memory.allocate(12 * MIB, "test");
     assertEquals(12 * MIB, table.bytes());
     assertEquals(0, memory.idleBytes());
+  }
+
+  @Test
+  void sizesThatGrowLeaveNoMoreThanWasInUse() {
+    Table large = new Table(Long.MAX_VALUE);
+    DevicePool pool = over(large);
+    DevicePool.Block block = pool.allocate(2 * MIB, "test");
+    for (long size = 4; size <= 200; size += 2) {
+      DevicePool.Block larger = pool.allocate(size * MIB, "test");
+      block.release();
+      block = larger;
+      assertTrue(pool.idleBytes() <= Math.max(size * MIB, DevicePool.KEPT));
+      assertEquals(pool.liveBytes() + pool.idleBytes(), large.bytes());
+    }
+    assertTrue(pool.idleBytes() > 0);
+    block.release();
+    assertEquals(0, pool.liveBytes());
+    assertTrue(large.bytes() <= 398 * MIB); // the last two at once
+    pool.trim();
+    pool.allocate(200 * MIB, "test").release();
+    assertEquals(200 * MIB, large.bytes());
+  }
+
+  @Test
+  void sizesThatWereNotAskedForTheLongestGoFirst() {
+    DevicePool pool = over(new Table(Long.MAX_VALUE));
+    long often = 0;
+    for (long size : new long[] {30, 32, 30, 20}) {
+      DevicePool.Block block = pool.allocate(size * MIB, "test");
+      often = size == 30 ? block.address() : often;
+      block.release();
+    }
+    assertEquals(50 * MIB, pool.idleBytes());
+    assertEquals(often, pool.allocate(30 * MIB, "test").address());
   }
 
   @Test

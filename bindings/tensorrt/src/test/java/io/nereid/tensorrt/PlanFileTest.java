@@ -1,5 +1,7 @@
 package io.nereid.tensorrt;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -60,17 +62,38 @@ class PlanFileTest {
   }
 
   @Test
-  void filesAreMappedEmptyOnesToo(@TempDir Path directory) throws IOException {
+  void filesAreReadEmptyOnesToo(@TempDir Path directory) throws IOException {
     Path plan = Files.write(directory.resolve("model.plan"), header());
     try (PlanFile file = new PlanFile(plan)) {
-      assertTrue(PlanFile.isPlan(file.bytes()));
+      assertArrayEquals(header(), file.read().toArray(JAVA_BYTE));
     }
     try (PlanFile file = new PlanFile(Files.createFile(directory.resolve("empty")))) {
-      assertEquals(0, file.bytes().byteSize());
+      assertEquals(0, file.read().byteSize());
     }
     NereidException e =
         assertThrows(NereidException.class, () -> new PlanFile(directory.resolve("none")));
     assertEquals(StatusCode.NOT_FOUND, e.code());
+  }
+
+  @Test
+  void aPlanThatIsCutLaterIsWholeInMemory(@TempDir Path directory) throws IOException {
+    byte[] bytes = Arrays.copyOf(header(), 1 << 20);
+    Path plan = Files.write(directory.resolve("model.plan"), bytes);
+    try (PlanFile file = new PlanFile(plan)) {
+      MemorySegment whole = file.read();
+      Files.write(plan, new byte[0]); // as cp does
+      assertArrayEquals(bytes, whole.toArray(JAVA_BYTE));
+    }
+  }
+
+  @Test
+  void aPlanThatIsCutBeforeItIsReadIsAnError(@TempDir Path directory) throws IOException {
+    Path plan = Files.write(directory.resolve("model.plan"), header());
+    try (PlanFile file = new PlanFile(plan)) {
+      Files.write(plan, Arrays.copyOf(header(), 40));
+      NereidException e = assertThrows(NereidException.class, file::read);
+      assertEquals("expected 64 bytes, got 40: the file was cut", e.getCause().getMessage());
+    }
   }
 
   /** The header of a plan, with something changed, in a model that a repository might have. */

@@ -3,13 +3,17 @@ package io.nereid.internal.cuda;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.internal.ffi.NativeCalls;
 import io.nereid.types.NereidException;
+import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 
 /**
  * A GPU, and the thread that talks to it. CUDA binds its context to a thread of the system, which a
@@ -26,6 +30,7 @@ public final class CudaDevice {
   private final int major;
   private final int minor;
   private final long memoryBytes;
+  private final List<BooleanSupplier> keepers = new CopyOnWriteArrayList<>();
 
   /** Made with the thread when first needed: a context takes memory of the GPU. */
   @GuardedBy("this")
@@ -106,9 +111,38 @@ public final class CudaDevice {
 
   // ---- Memory of the GPU -----------------------------------------------------------------------
 
-  /** The address of memory on this GPU, until {@link #free}. */
+  /**
+   * The address of memory on this GPU, until {@link #free}. {@link StatusCode#RESOURCE_EXHAUSTED}:
+   * there is none, even after {@link #relieve}.
+   */
   public long allocate(long byteSize) {
-    return call(() -> library.allocate(byteSize));
+    return call(() -> {
+      try {
+        return library.allocate(byteSize);
+      } catch (NereidException e) {
+        if (e.code() != StatusCode.RESOURCE_EXHAUSTED || !relieve()) {
+          throw e;
+        }
+        return library.allocate(byteSize);
+      }
+    });
+  }
+
+  /**
+   * Adds a keeper of memory of this GPU, until the process ends. When called, by any thread, it
+   * frees what it keeps for later, and returns false if that is nothing.
+   */
+  public void onShortage(BooleanSupplier keeper) {
+    keepers.add(keeper);
+  }
+
+  /** Has all keepers free what they keep; false: they keep nothing. */
+  public boolean relieve() {
+    boolean any = false;
+    for (BooleanSupplier keeper : keepers) {
+      any |= keeper.getAsBoolean();
+    }
+    return any;
   }
 
   /** Gives memory back that {@link #allocate} gave. */

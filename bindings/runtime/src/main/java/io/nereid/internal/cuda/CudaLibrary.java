@@ -45,6 +45,7 @@ final class CudaLibrary extends DriverLibrary {
   static final int COMPUTE_CAPABILITY_MINOR = 76;
 
   private static final int SUCCESS = 0;
+  private static final int OUT_OF_MEMORY = 2;
   private static final int NO_DEVICE = 100;
   private static final int NAME_BYTES = 256;
 
@@ -287,7 +288,7 @@ final class CudaLibrary extends DriverLibrary {
   private void check(String function, int result) {
     if (result != SUCCESS) {
       throw new NereidException(
-          StatusCode.INTERNAL,
+          result == OUT_OF_MEMORY ? StatusCode.RESOURCE_EXHAUSTED : StatusCode.INTERNAL,
           function
               + " failed with "
               + errorText(getErrorName, result)
