@@ -82,18 +82,24 @@ def call(body, contents, start_ns):
 def calls(directory):
     """All requests of a directory's recordings, in the order in which they ended."""
     for path in sorted(pathlib.Path(directory).glob("nereid-*.nrec")):
-        data, contents = path.read_bytes(), []
+        data, contents = path.read_bytes(), {}
         if data[:8] != MAGIC:
             continue
         (start_ns,) = struct.unpack_from("<q", data, 8)
         for body in map(Body, bodies(data)):
-            (kind,) = body.take("B")
-            if kind == 1:
-                coding, _, _ = body.take("Biq")
-                stored = body.data[body.at:]
-                contents.append(zlib.decompress(stored, -15) if coding else stored)
-            elif kind == 2:
-                yield call(body, contents, start_ns)
+            found = None
+            try:
+                (kind,) = body.take("B")
+                if kind == 1:
+                    coding, number, _ = body.take("Biq")
+                    stored = body.data[body.at:]
+                    contents[number] = zlib.decompress(stored, -15) if coding else stored
+                elif kind == 2:
+                    found = call(body, contents, start_ns)
+            except (struct.error, LookupError, ValueError, zlib.error):
+                print(path.name + ": a record of another form", file=sys.stderr)
+            if found:
+                yield found
 
 
 if __name__ == "__main__":

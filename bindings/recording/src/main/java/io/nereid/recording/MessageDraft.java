@@ -8,6 +8,7 @@ import io.nereid.statistics.Timings;
 import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.math.BigInteger;
+import java.nio.BufferOverflowException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
@@ -29,9 +30,13 @@ final class MessageDraft {
 
   private static final int FIRST_BYTES = 384;
 
+  /** A count has two bytes. */
+  private static final int MOST_COUNT = 0xFFFF;
+
   private final List<MemorySegment> contents = new ArrayList<>(4);
   private final Set<String> redacted;
   private final boolean outputs;
+  private final long mostBytes;
   private ByteBuffer body = ByteBuffer.allocate(FIRST_BYTES).order(ByteOrder.LITTLE_ENDIAN);
   private int tensorsAt;
   private long contentBytes;
@@ -41,16 +46,19 @@ final class MessageDraft {
    *
    * @param redacted names whose values are left out
    * @param outputs whether outputs are part of it
+   * @param mostBytes the most that the body may take, which is on the heap meanwhile
    */
-  MessageDraft(Set<String> redacted, boolean outputs) {
+  MessageDraft(Set<String> redacted, boolean outputs, long mostBytes) {
     this.redacted = redacted;
     this.outputs = outputs;
+    this.mostBytes = mostBytes;
   }
 
   /**
    * Writes down all that is known of a request that has ended.
    *
    * @param sentNs by {@link System#nanoTime}, as are the other two
+   * @throws BufferOverflowException where the body gets too large, or a count does not fit into it
    */
   void describe(SentRequest request, Outcome outcome, long startNs, long sentNs, long endNs) {
     Timings timings = outcome.timings();
@@ -105,7 +113,7 @@ final class MessageDraft {
         default -> kindAndText(Format.TEXT, value.toString());
       }
     }
-    body.putShort(countAt, (short) count);
+    count(countAt, count);
   }
 
   private void kindAndText(byte kind, String text) {
@@ -122,7 +130,7 @@ final class MessageDraft {
         count++;
       }
     }
-    body.putShort(countAt, (short) count);
+    count(countAt, count);
   }
 
   private void tensors(SentRequest request, ModelSpec model, boolean outputs) {
@@ -135,7 +143,7 @@ final class MessageDraft {
     for (int i = 0; outputs && i < model.outputs().size(); i++) {
       count += tensor(true, model.outputs().get(i).name(), request.output(i));
     }
-    body.putShort(countAt, (short) count);
+    count(countAt, count);
   }
 
   /** Returns how many tensors it wrote. */
@@ -173,16 +181,32 @@ final class MessageDraft {
     return body.position() - Short.BYTES;
   }
 
+  /** Fills in a count for which there is room. */
+  private void count(int at, int count) {
+    if (count > MOST_COUNT) {
+      throw new BufferOverflowException();
+    }
+    body.putShort(at, (short) count);
+  }
+
   private void text(String text) {
+    checkRoom(text.length()); // it is not encoded at all where it cannot fit
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     room(Integer.BYTES + bytes.length);
     body.putInt(bytes.length).put(bytes);
   }
 
+  private void checkRoom(long bytes) {
+    if (body.position() + bytes > mostBytes) {
+      throw new BufferOverflowException();
+    }
+  }
+
   private void room(int bytes) {
+    checkRoom(bytes);
     if (body.remaining() < bytes) {
-      int size = Math.max(2 * body.capacity(), body.position() + bytes);
-      byte[] grown = Arrays.copyOf(body.array(), size);
+      long size = Math.min(mostBytes, Math.max(2L * body.capacity(), body.position() + bytes));
+      byte[] grown = Arrays.copyOf(body.array(), (int) size);
       body = ByteBuffer.wrap(grown).order(ByteOrder.LITTLE_ENDIAN).position(body.position());
     }
   }

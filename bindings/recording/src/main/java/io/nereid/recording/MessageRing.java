@@ -38,15 +38,20 @@ final class MessageRing implements AutoCloseable {
     laps = new int[(int) (capacity / UNIT)];
   }
 
+  /** The length of the largest message: half of the room. */
+  long mostBytes() {
+    return capacity / 2 / UNIT * UNIT - LENGTH_BYTES;
+  }
+
   /**
    * Returns where a message of this length is to be written, or -1 where there is no room for it
    * now. The caller publishes it in any case.
    */
   long claim(long length) {
-    long need = align(LENGTH_BYTES + length);
-    if (need > capacity / 2) {
+    if (length > mostBytes()) {
       return -1;
     }
+    long need = align(LENGTH_BYTES + length);
     while (true) {
       long at = tail.get();
       long toEnd = capacity - at % capacity;

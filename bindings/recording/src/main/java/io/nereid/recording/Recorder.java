@@ -1,5 +1,6 @@
 package io.nereid.recording;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.Nereid;
 import io.nereid.model.RequestObserver.Observation;
 import io.nereid.model.SentRequest;
@@ -32,6 +33,9 @@ public final class Recorder implements AutoCloseable {
   private final long startNs = System.nanoTime();
   private final long salt = ThreadLocalRandom.current().nextLong();
 
+  @GuardedBy("this")
+  private boolean closed;
+
   /**
    * The figures of a recorder since it began.
    *
@@ -46,7 +50,12 @@ public final class Recorder implements AutoCloseable {
   private Recorder(RecordingOptions options) throws IOException {
     this.options = options;
     ring = new MessageRing(options.memoryBytes());
-    writer = new RecordingWriter(options, ring, startNs);
+    try {
+      writer = new RecordingWriter(options, ring, startNs);
+    } catch (IOException | RuntimeException e) {
+      ring.close();
+      throw e;
+    }
     copies =
         new RequestCopies(ring, options.redacted(), options.outputs(), startNs, writer.dropped);
     thread = Thread.ofPlatform().daemon().name("nrd-recording").unstarted(writer);
@@ -99,9 +108,10 @@ public final class Recorder implements AutoCloseable {
    */
   @Override
   public synchronized void close() {
-    if (!thread.isAlive()) {
+    if (closed) {
       return;
     }
+    closed = true;
     observation.run();
     writer.stop(thread);
     copies.closeAfter(thread);

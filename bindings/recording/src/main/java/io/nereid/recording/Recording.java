@@ -74,7 +74,7 @@ public final class Recording implements AutoCloseable {
     return most.values().stream().mapToLong(Long::longValue).sum();
   }
 
-  /** Says where segments end too early or are damaged, as far as was read; empty: nowhere. */
+  /** Says where segments end too early or are first damaged, as far as was read; empty: nowhere. */
   public List<String> damage() {
     return segments.stream()
         .map(SegmentReader::damage)

@@ -6,6 +6,7 @@ import java.lang.System.Logger.Level;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.ZoneOffset;
@@ -90,7 +91,7 @@ final class RecordingWriter implements Runnable {
       try {
         reopen();
         write(message);
-      } catch (IOException | RuntimeException e) {
+      } catch (Throwable e) { // the thread goes on whatever happens
         dropped.increment();
         failed(e);
       }
@@ -101,7 +102,7 @@ final class RecordingWriter implements Runnable {
         tellDropped();
         segment.flush();
         retain();
-      } catch (IOException | RuntimeException e) {
+      } catch (Throwable e) {
         failed(e);
       }
     }
@@ -127,7 +128,8 @@ final class RecordingWriter implements Runnable {
             .formatted(
                 Format.PREFIX, NAME_TIME.format(start), (int) id, segmentCount + 1, Format.SUFFIX);
     long epochNs = Math.addExact(start.getEpochSecond() * 1_000_000_000, start.getNano());
-    segment = RecordingFile.create(options.directory().resolve(name), epochNs, id, ++segmentCount);
+    Path path = options.directory().resolve(name);
+    segment = RecordingFile.create(path, epochNs, id, ++segmentCount, recorded, dropped);
     contents.clear();
     retentionNs = System.nanoTime();
     retain();
@@ -148,7 +150,7 @@ final class RecordingWriter implements Runnable {
   }
 
   /** Says so once for each time that the disk fails. */
-  private void failed(Exception why) {
+  private void failed(Throwable why) {
     if (segment == null && System.nanoTime() - retryNs < 0) {
       return;
     }
@@ -182,7 +184,6 @@ final class RecordingWriter implements Runnable {
   private void write(MemorySegment message) throws IOException {
     long before = segment.byteSize();
     segment.append(TensorHead.numbered(message, this::content));
-    recorded.increment();
     writtenBytes.add(segment.byteSize() - before);
   }
 

@@ -2,6 +2,7 @@ package io.nereid.recording;
 
 import io.nereid.model.RequestObserver.Outcome;
 import io.nereid.model.SentRequest;
+import java.nio.BufferOverflowException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.LongAdder;
@@ -40,8 +41,13 @@ final class RequestCopies {
   /** Copies a request that has just ended, and whose memory is still its own; false: dropped. */
   boolean add(SentRequest request, Outcome outcome, long sentNs) {
     long endNs = System.nanoTime();
-    MessageDraft draft = new MessageDraft(redacted, outputs);
-    draft.describe(request, outcome, startNs, sentNs, endNs);
+    MessageDraft draft = new MessageDraft(redacted, outputs, ring.mostBytes());
+    try {
+      draft.describe(request, outcome, startNs, sentNs, endNs);
+    } catch (BufferOverflowException e) {
+      dropped.increment();
+      return false;
+    }
     try {
       return hand(draft);
     } catch (IllegalStateException e) {

@@ -16,9 +16,9 @@ import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
 /**
- * Reads a segment from its beginning, up to the last whole record. Contents are read again when
- * they are asked for, so that little of a recording is in memory. One thread reads records; any
- * thread asks for contents, until it is closed.
+ * Reads a segment from its beginning, up to the last whole record; one of another form is noted and
+ * skipped. Contents are read again when they are asked for, so that little of a recording is in
+ * memory. One thread reads records; any thread asks for contents, until it is closed.
  */
 final class SegmentReader implements AutoCloseable {
 
@@ -78,16 +78,17 @@ final class SegmentReader implements AutoCloseable {
     return recording;
   }
 
-  /** Says what is wrong with its end; empty: nothing that was written is lost. */
+  /** Says what was wrong first; empty: nothing that was written is lost. */
   String damage() {
     return damage;
   }
 
   /** Returns the next request; null: there is no other whole one. */
   RecordedCall next() throws IOException {
-    while (damage.isEmpty() && at < fileSize) {
+    while (at < fileSize) {
       ByteBuffer body = body();
       if (body == null) {
+        at = fileSize; // there is no telling where the next record begins
         return null;
       }
       try {
@@ -104,7 +105,7 @@ final class SegmentReader implements AutoCloseable {
           | IndexOutOfBoundsException
           | IllegalArgumentException
           | NereidException e) {
-        return damaged("a record of another form");
+        damaged("a record of another form");
       }
     }
     return null;
@@ -127,9 +128,10 @@ final class SegmentReader implements AutoCloseable {
     contents.add(new Place(at - length, length, coding, size));
   }
 
-  private RecordedCall damaged(String why) {
-    damage = path + ", byte " + at + ": " + why;
-    return null;
+  private void damaged(String why) {
+    if (damage.isEmpty()) {
+      damage = path + ", byte " + at + ": " + why;
+    }
   }
 
   /** Returns the next body, whose checksum is right; null: there is none. */

@@ -10,9 +10,11 @@ import io.nereid.model.ModelSpec;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,8 +32,14 @@ class PythonReaderTest {
   void readsWhatTheRecorderWrote() throws IOException, InterruptedException {
     assumeTrue(Files.isExecutable(PYTHON), "no python3");
     record();
+    Path bad = directory.resolve("nereid-0.nrec");
+    try (RecordingFile file =
+        RecordingFile.create(bad, 0, 1, 1, new LongAdder(), new LongAdder())) {
+      file.append(ByteBuffer.wrap(new byte[] {Format.REQUEST}), ByteBuffer.allocate(0));
+    }
     assertEquals(
         """
+        nereid-0.nrec: a record of another form
         a OK 0 [('count', -7), ('ratio', 0.5), ('text', 'täxt'), ('yes', True)] IN FP32 [1, 3] 1.0 OUT
         b OK 1 [] IN FP32 [1, 20000] 0.0 OUT
         c OK 1 [] IN FP32 [1, 3] 1.0 OUT

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,6 +28,7 @@ class RecordFormTest {
   private static final long MOST_BYTES = 1 << 20;
 
   private final List<byte[]> bodies = new ArrayList<>();
+  private final List<String> ids = new ArrayList<>(); // of the requests that were read
 
   @TempDir Path directory;
 
@@ -65,13 +67,16 @@ class RecordFormTest {
   private List<String> read() throws IOException {
     Path segment = directory.resolve("nereid-1.nrec");
     Files.deleteIfExists(segment);
-    try (RecordingFile file = RecordingFile.create(segment, 0, 1, 1)) {
+    ids.clear();
+    try (RecordingFile file =
+        RecordingFile.create(segment, 0, 1, 1, new LongAdder(), new LongAdder())) {
       for (byte[] body : bodies) {
         file.append(ByteBuffer.wrap(body), ByteBuffer.allocate(0));
       }
     }
     try (Recording recording = Recording.open(directory)) {
       for (RecordedCall call = recording.next(); call != null; call = recording.next()) {
+        ids.add(call.id());
         for (RecordedTensor tensor : call.inputs()) {
           try {
             assertTrue(tensor.byteSize() > MOST_BYTES || tensor.bytes() != null);
@@ -99,6 +104,13 @@ class RecordFormTest {
       }
     }
     assertTrue(damaged > 30, "only " + damaged + " were damaged");
+  }
+
+  @Test
+  void requestsBehindARecordOfAnotherFormAreRead() throws IOException {
+    bodies.addFirst(new byte[] {Format.REQUEST});
+    assertEquals(1, read().size());
+    assertEquals(List.of("a"), ids);
   }
 
   @Test

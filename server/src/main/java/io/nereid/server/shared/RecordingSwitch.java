@@ -6,6 +6,8 @@ import io.nereid.recording.Recorder;
 import io.nereid.recording.RecordingOptions;
 import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -21,6 +23,9 @@ public final class RecordingSwitch implements AutoCloseable {
 
   @GuardedBy("this")
   private Recorder recorder; // null: nothing is recorded
+
+  @GuardedBy("this")
+  private final List<Recorder> ending = new ArrayList<>(); // that may wait for the disk
 
   @GuardedBy("this")
   private Recorder.Statistics before = NOTHING; // figures of the recorders that have ended
@@ -54,23 +59,41 @@ public final class RecordingSwitch implements AutoCloseable {
     }
   }
 
-  /** Stops recording; returns when everything is written. */
-  public synchronized void stop() {
-    if (recorder != null) {
-      recorder.close();
-      before = statistics();
-      recorder = null;
+  /** Stops recording; returns when everything is written, for which nobody else waits. */
+  public void stop() {
+    List<Recorder> stopped;
+    synchronized (this) {
+      if (recorder != null) {
+        ending.add(recorder);
+        recorder = null;
+      }
+      stopped = List.copyOf(ending);
+    }
+    stopped.forEach(Recorder::close);
+    synchronized (this) {
+      for (Recorder each : stopped) {
+        if (ending.remove(each)) {
+          before = sum(before, each.statistics());
+        }
+      }
     }
   }
 
   /** The figures since the server was started. */
   public synchronized Recorder.Statistics statistics() {
-    Recorder.Statistics now = recorder == null ? NOTHING : recorder.statistics();
+    Recorder.Statistics all = before;
+    for (Recorder each : ending) {
+      all = sum(all, each.statistics());
+    }
+    return recorder == null ? all : sum(all, recorder.statistics());
+  }
+
+  private static Recorder.Statistics sum(Recorder.Statistics a, Recorder.Statistics b) {
     return new Recorder.Statistics(
-        before.recorded() + now.recorded(),
-        before.dropped() + now.dropped(),
-        before.writtenBytes() + now.writtenBytes(),
-        before.savedBytes() + now.savedBytes());
+        a.recorded() + b.recorded(),
+        a.dropped() + b.dropped(),
+        a.writtenBytes() + b.writtenBytes(),
+        a.savedBytes() + b.savedBytes());
   }
 
   @Override

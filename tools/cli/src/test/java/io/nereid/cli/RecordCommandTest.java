@@ -2,6 +2,7 @@ package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.client.InferRequest;
@@ -28,6 +29,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.logging.Filter;
+import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,6 +138,67 @@ class RecordCommandTest {
       return client
           .send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString())
           .body();
+    }
+  }
+
+  /**
+   * The directory is gone, and the line of the log that says so waits, as would a disk that hangs.
+   */
+  @Test
+  void figuresAreThereWhileARecordingEnds() throws Exception {
+    RecordingOptions how =
+        RecordingOptions.to(directory.resolve("gone"))
+            .withRetention(RecordingOptions.LEAST_BYTES, Optional.empty());
+    CountDownLatch stuck = new CountDownLatch(1);
+    CountDownLatch freed = new CountDownLatch(1);
+    Logger logger = Logger.getLogger("io.nereid.recording");
+    Filter filter =
+        line -> {
+          stuck.countDown();
+          try {
+            freed.await();
+          } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+          }
+          return true;
+        };
+    try (NereidServer server =
+        server(ServerOptions.DEFAULT.withRecording(how).withRecordAtOnce(true))) {
+      logger.setFilter(filter);
+      try (Stream<Path> segments = Files.list(how.directory())) {
+        Files.delete(segments.findFirst().orElseThrow());
+      }
+      Files.delete(how.directory());
+      sendLarge(server, 1); // fills the segment
+      sendLarge(server, 2); // needs another one
+      stuck.await();
+      String url = "localhost:" + server.httpPort();
+      Thread stopping =
+          Thread.ofPlatform().start(() -> new CommandLineRun().run("record", "stop", "-u", url));
+      do {
+        assertEquals(0, run(server), last::err);
+      } while (last.out().contains("recording=true"));
+      assertTrue(metrics(server).contains("\nnereid_recorded_requests_total 1\n"));
+      assertFalse(stopping.join(Duration.ofMillis(500)), "the recording has ended");
+      freed.countDown();
+      stopping.join();
+      printed(server, "recorded=1\ndropped=1\n");
+    } finally {
+      freed.countDown();
+      logger.setFilter(null);
+    }
+  }
+
+  /** Sends numbers that are not the same twice and that deflate badly. */
+  private static void sendLarge(NereidServer server, int seed) {
+    float[] numbers = new float[100_000];
+    for (int i = 0; i < numbers.length; i++) {
+      numbers[i] = (float) Math.sin(seed + i * 1e3);
+    }
+    try (InferenceClient client =
+        InferenceClient.connect("http://localhost:" + server.httpPort())) {
+      Tensor input = Tensor.ofFloats(numbers, 1, numbers.length);
+      client.infer(InferRequest.builder("identity_fp32").input("INPUT0", input).build());
     }
   }
 
