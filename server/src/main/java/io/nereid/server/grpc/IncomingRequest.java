@@ -36,6 +36,9 @@ final class IncomingRequest implements AutoCloseable {
   private final Status failure;
   private final boolean enablesEmptyFinal;
   private final long keptBytes;
+  private boolean reading; // inputs, on another thread
+  private boolean closed;
+  private Throwable readFailure; // null: none
   private long heldBytes; // the part of them that was taken from the budget: all, or nothing
 
   private IncomingRequest(
@@ -175,6 +178,38 @@ final class IncomingRequest implements AutoCloseable {
     return enablesEmptyFinal;
   }
 
+  /** True if inputs are yet to be read by {@link #readInputs}; then closing waits for that. */
+  boolean beginReading() {
+    reading = forms != null && forms.hasUnread();
+    return reading;
+  }
+
+  /** Reads the inputs that take long, on any thread; a failure is kept. */
+  void readInputs() {
+    try {
+      forms.readInputs();
+    } catch (RuntimeException | Error e) { // the client is told
+      readFailure = e;
+    }
+  }
+
+  /** Ends what {@link #beginReading} began. */
+  void endReading() {
+    reading = false;
+    if (closed) {
+      close();
+    }
+  }
+
+  /** Throws the failure to read inputs. */
+  void checkRead() {
+    switch (readFailure) {
+      case null -> {}
+      case RuntimeException e -> throw e;
+      case Throwable e -> throw (Error) e;
+    }
+  }
+
   /** Gives the inputs' memory back, when the model has read them. */
   void closeInputs() {
     if (request != null) {
@@ -185,6 +220,10 @@ final class IncomingRequest implements AutoCloseable {
   /** Gives everything back. Closing twice does nothing. */
   @Override
   public void close() {
+    closed = true;
+    if (reading) {
+      return;
+    }
     closeInputs();
     if (forms != null) {
       forms.close();

@@ -71,6 +71,13 @@ final class InferCall extends TensorCall implements ResponseListener {
       fail(incoming.failure());
       return;
     }
+    readInputs(incoming, this::send);
+  }
+
+  private void send() {
+    if (over) {
+      return;
+    }
     try {
       send(incoming);
     } catch (RuntimeException | Error e) { // the client is told
@@ -79,6 +86,7 @@ final class InferCall extends TensorCall implements ResponseListener {
   }
 
   private void send(IncomingRequest incoming) {
+    incoming.checkRead();
     ModelSpec spec = incoming.model().spec();
     if (spec.decoupled()) {
       throw new NereidException(
@@ -144,9 +152,7 @@ final class InferCall extends TensorCall implements ResponseListener {
     }
     incoming.closeInputs();
     if (over) {
-      if (response != null) {
-        response.close();
-      }
+      drop(response);
       incoming.close();
       return;
     }
@@ -160,20 +166,20 @@ final class InferCall extends TensorCall implements ResponseListener {
     if (incoming.forms().areShort(response)) {
       reply(null);
     } else {
-      classify(response, incoming.forms(), this::reply);
+      makeOutputs(response, incoming.forms(), this::reply);
     }
   }
 
-  /** Sends the response; {@code classes} is null if they were not made beforehand. */
-  private void reply(OutputClasses classes) {
+  /** Sends the response; {@code made} is null if no output was made beforehand. */
+  private void reply(LongOutputs made) {
     if (over) {
-      classes.close();
+      made.close();
       response.close();
       return;
     }
     OutgoingReply reply;
     try {
-      reply = OutgoingReply.unary(response, incoming.forms(), classes);
+      reply = OutgoingReply.unary(response, incoming.forms(), made);
     } catch (RuntimeException | Error e) { // the client is told
       fail(GrpcStatus.of(e));
       return;

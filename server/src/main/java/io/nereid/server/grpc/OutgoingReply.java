@@ -34,24 +34,27 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
 
   private final WireWriter head;
   private final InferResponse response; // null: no outputs
-  private final OutputClasses classes; // null: they are made here
+  private final LongOutputs made; // null: they are made here
   private List<MemorySegment> contents = List.of();
   private long length;
   private boolean drained;
   private InputStream copy; // for callers that read instead of draining
   private ReplyBuffers.Lent lent; // takes the contents without a copy; null: they are copied
 
-  private OutgoingReply(InferResponse response, OutputClasses classes) {
+  private OutgoingReply(InferResponse response, LongOutputs made) {
     this.response = response;
-    this.classes = classes;
+    this.made = made;
     head = new WireWriter();
   }
 
   // ---- Making one ------------------------------------------------------------------------------
 
-  /** The reply to ModelInfer; takes the response and the classes, which may be null, over. */
-  static OutgoingReply unary(InferResponse response, OutputForms forms, OutputClasses classes) {
-    OutgoingReply reply = new OutgoingReply(response, classes);
+  /**
+   * The reply to ModelInfer; takes over the response and the outputs that were made, which may be
+   * null.
+   */
+  static OutgoingReply unary(InferResponse response, OutputForms forms, LongOutputs made) {
+    OutgoingReply reply = new OutgoingReply(response, made);
     try {
       reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
       reply.writeParameters(response.parameters());
@@ -64,10 +67,13 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     }
   }
 
-  /** A response in a stream; takes the response and the classes, which may be null, over. */
+  /**
+   * A response in a stream; takes over the response and the outputs that were made, which may be
+   * null.
+   */
   static OutgoingReply streamed(
-      InferResponse response, OutputForms forms, OutputClasses classes, boolean last) {
-    OutgoingReply reply = new OutgoingReply(response, classes);
+      InferResponse response, OutputForms forms, LongOutputs made, boolean last) {
+    OutgoingReply reply = new OutgoingReply(response, made);
     try {
       reply.writeName(response.modelName(), response.modelVersion(), response.id().orElse(""));
       reply.writeParameters(response.parameters());
@@ -140,14 +146,17 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     for (String name : response.outputNames()) {
       OutputForms.Form form = forms.of(name);
       Tensor tensor = response.output(name);
+      Tensor classes = made == null ? null : made.of(name);
       if (form.classification() != null) {
-        tensor = classes == null ? form.classification().classify(tensor, null) : classes.of(name);
+        tensor = made == null ? form.classification().classify(tensor, null) : classes;
       }
       describe(name, tensor);
       if (form.slice() == null) {
         contents.add(tensor.segment());
       } else {
-        form.slice().write(name, tensor);
+        if (made == null) {
+          form.slice().write(name, tensor);
+        }
         contents.add(MemorySegment.NULL); // contents and outputs have the same positions
       }
     }
@@ -307,8 +316,8 @@ final class OutgoingReply extends InputStream implements Drainable, KnownLength 
     drained = true;
     contents = List.of();
     head.close();
-    if (classes != null) {
-      classes.close();
+    if (made != null) {
+      made.close();
     }
     if (response != null && lent == null) {
       response.close();

@@ -8,6 +8,7 @@ import io.nereid.server.memory.RequestSlices;
 import io.nereid.server.memory.SharedMemoryRegions;
 import io.nereid.server.shared.Classification;
 import io.nereid.server.shared.ExecutionPace;
+import io.nereid.tensor.Tensor;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -23,6 +24,9 @@ final class OutputForms implements AutoCloseable {
 
   /** The outputs that are not plain, by name; mostly empty. */
   private Map<String, Form> forms = Map.of();
+
+  /** The inputs that are yet to be filled, by their slices. */
+  private Map<RegionSlice, Tensor> unread = Map.of();
 
   /**
    * One output.
@@ -57,6 +61,27 @@ final class OutputForms implements AutoCloseable {
     return byteSize;
   }
 
+  /** Fills an input from its slice: now, or in {@link #readInputs} if that takes long. */
+  void read(RegionSlice slice, Tensor input) {
+    if (!slice.isLong()) {
+      slice.read(input.segment());
+      return;
+    }
+    if (unread.isEmpty()) {
+      unread = new HashMap<>();
+    }
+    unread.put(slice, input);
+  }
+
+  boolean hasUnread() {
+    return !unread.isEmpty();
+  }
+
+  /** Fills the inputs that take long. */
+  void readInputs() {
+    unread.forEach((slice, input) -> slice.read(input.segment()));
+  }
+
   /** Adds an output of the model with its parameters; null: none. */
   void add(ModelSpec model, InferRequest request, String output, MessageParameters said) {
     if (said == null) {
@@ -84,14 +109,18 @@ final class OutputForms implements AutoCloseable {
     forms.put(output, form);
   }
 
-  /** True if an event loop may make the classes that outputs of a response are wanted as. */
+  /** True if an event loop may bring the outputs of a response into their forms. */
   boolean areShort(InferResponse response) {
     if (forms.isEmpty()) {
       return true;
     }
     long ns = 0;
     for (String name : response.outputNames()) {
-      Classification wanted = of(name).classification();
+      Form form = of(name);
+      if (form.slice() != null && form.slice().isLong()) {
+        return false;
+      }
+      Classification wanted = form.classification();
       ns += wanted == null ? 0 : wanted.workNs(response.output(name));
     }
     return ns <= ExecutionPace.INLINE_NS;

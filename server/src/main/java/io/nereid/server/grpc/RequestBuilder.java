@@ -252,8 +252,7 @@ final class RequestBuilder {
       checkSize(input, input.byteSize(type), slice.byteSize());
     }
     if (!slice.lend(request, input.name(), input.shape())) {
-      Tensor tensor = allocate(input, type, slice.byteSize());
-      slice.read(tensor.segment());
+      forms.read(slice, allocate(input, type, slice.byteSize()));
     }
   }
 

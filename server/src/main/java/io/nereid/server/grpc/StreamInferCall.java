@@ -50,8 +50,8 @@ final class StreamInferCall extends TensorCall {
   private final ArrayDeque<Ready> ready = new ArrayDeque<>();
 
   private long sentBytes; // taken from the share for replies that the transport may still have
-  private boolean asked = true; // grpc-java was asked for a message, which has not come yet
-  private boolean classifying; // the classes of the next response are being made
+  private boolean asked = true; // grpc-java was asked for a message, which was not read yet
+  private boolean making; // long outputs of the next response are being made
   private boolean halfClosed;
   private boolean stopping;
   private boolean over;
@@ -103,7 +103,6 @@ final class StreamInferCall extends TensorCall {
 
   @Override
   public void onMessage(IncomingRequest message) {
-    asked = false;
     if (over) {
       message.close();
       return;
@@ -118,8 +117,15 @@ final class StreamInferCall extends TensorCall {
     Trace trace = message.startNs() == 0 ? null : beginTrace(message, message.startNs());
     StreamedRequest request = new StreamedRequest(this, message, trace);
     underWay.add(request);
-    begin(request);
-    write();
+    readInputs(
+        message,
+        () -> {
+          asked = false;
+          if (!over) {
+            begin(request);
+            write();
+          }
+        });
   }
 
   private void begin(StreamedRequest request) {
@@ -134,6 +140,7 @@ final class StreamInferCall extends TensorCall {
         answered(request, null, incoming.failure());
         return;
       }
+      incoming.checkRead();
       HeaderForwarding.apply(forwarded, incoming.request());
       request.submitting();
       limit(incoming.request());
@@ -240,7 +247,7 @@ final class StreamInferCall extends TensorCall {
   /** Lets a response or failure wait for its turn; a response needs room for that. */
   private void respond(
       StreamedRequest request, InferResponse response, Status failure, boolean ends) {
-    boolean waits = response != null && (classifying || !ready.isEmpty() || !call.isReady());
+    boolean waits = response != null && (making || !ready.isEmpty() || !call.isReady());
     long bytes = waits ? outputBytes(response) : 0;
     if (bytes == 0 || replies().take(bytes)) {
       ready.add(new Ready(request, response, failure, ends, false, bytes));
@@ -260,25 +267,19 @@ final class StreamInferCall extends TensorCall {
     write();
   }
 
-  private static void drop(InferResponse response) {
-    if (response != null) {
-      response.close();
-    }
-  }
-
   // ---- Writing ---------------------------------------------------------------------------------
 
   private void write() {
     if (call.isReady()) {
       taken();
     }
-    while (!over && !classifying && !ready.isEmpty() && (ready.peek().silent() || call.isReady())) {
+    while (!over && !making && !ready.isEmpty() && (ready.peek().silent() || call.isReady())) {
       Ready item = ready.remove();
       InferResponse response = item.response();
       OutputForms forms = item.request().incoming().forms();
-      classifying = response != null && !forms.areShort(response);
-      if (classifying) {
-        classify(response, forms, classes -> classified(item, classes));
+      making = response != null && !forms.areShort(response);
+      if (making) {
+        makeOutputs(response, forms, made -> made(item, made));
       } else {
         write(item, null);
       }
@@ -297,20 +298,20 @@ final class StreamInferCall extends TensorCall {
     }
   }
 
-  private void classified(Ready item, OutputClasses classes) {
+  private void made(Ready item, LongOutputs made) {
     if (over) {
-      classes.close();
+      made.close();
       drop(item.response());
       sentBytes += item.bytes();
       taken();
       return;
     }
-    classifying = false;
-    write(item, classes);
+    making = false;
+    write(item, made);
     write();
   }
 
-  private void write(Ready item, OutputClasses classes) {
+  private void write(Ready item, LongOutputs made) {
     sentBytes += item.bytes();
     // Read now, since the response is closed if making its reply fails.
     boolean last = item.ends() || item.response() != null && item.response().isFinal();
@@ -318,7 +319,7 @@ final class StreamInferCall extends TensorCall {
     OutgoingReply reply = null;
     if (failure == null && !item.silent()) {
       try {
-        reply = counted(reply(item, classes, last), item.bytes());
+        reply = counted(reply(item, made, last), item.bytes());
         failure = reply == null ? REPLIES_WAIT : null;
       } catch (RuntimeException | Error e) { // too large, or the wanted form is impossible
         failure = GrpcStatus.of(e);
@@ -366,13 +367,13 @@ final class StreamInferCall extends TensorCall {
     }
   }
 
-  private static OutgoingReply reply(Ready item, OutputClasses classes, boolean last) {
+  private static OutgoingReply reply(Ready item, LongOutputs made, boolean last) {
     IncomingRequest incoming = item.request().incoming();
     if (item.response() == null) {
       Model model = incoming.model();
       return OutgoingReply.emptyFinal(model.name(), model.version(), incoming.id());
     }
-    return OutgoingReply.streamed(item.response(), incoming.forms(), classes, last);
+    return OutgoingReply.streamed(item.response(), incoming.forms(), made, last);
   }
 
   /** Ends the stream before its time. */

@@ -130,20 +130,49 @@ abstract class TensorCall extends ServerCall.Listener<IncomingRequest> {
     return call.getAttributes().get(ConnectionLimit.REPLIES);
   }
 
+  /** Closes a response, if there is one. */
+  static void drop(InferResponse response) {
+    if (response != null) {
+      response.close();
+    }
+  }
+
   /**
-   * Makes the classes that a response's outputs are wanted as on a thread of the connection, and
-   * goes on with them on the event loop, which owns both again. The response must stay open until
-   * then.
+   * Makes a response's outputs that take long on a thread of the connection, and goes on with them
+   * on the event loop, which owns both again. The response must stay open until then.
    */
-  final void classify(InferResponse response, OutputForms forms, Consumer<OutputClasses> goOn) {
+  final void makeOutputs(InferResponse response, OutputForms forms, Consumer<LongOutputs> goOn) {
     ConnectionTasks.of(call)
         .run(() -> {
-          OutputClasses classes = new OutputClasses(response, forms);
+          LongOutputs made = new LongOutputs(response, forms);
           try {
-            loop.execute(() -> goOn.accept(classes));
+            loop.execute(() -> goOn.accept(made));
           } catch (RejectedExecutionException e) { // the server has stopped, and the call is over
-            classes.close();
+            made.close();
             response.close();
+          }
+        });
+  }
+
+  /**
+   * Reads the inputs that take long to read on a thread of the connection, and goes on on the event
+   * loop: at once if there are none. The request stays open until then, even if it is closed.
+   */
+  final void readInputs(IncomingRequest incoming, Runnable goOn) {
+    if (!incoming.beginReading()) {
+      goOn.run();
+      return;
+    }
+    ConnectionTasks.of(call)
+        .run(() -> {
+          incoming.readInputs();
+          try {
+            loop.execute(() -> {
+              incoming.endReading();
+              goOn.run();
+            });
+          } catch (RejectedExecutionException e) { // the server has stopped, and the call is over
+            incoming.endReading();
           }
         });
   }

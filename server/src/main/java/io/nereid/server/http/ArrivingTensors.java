@@ -1,6 +1,8 @@
 package io.nereid.server.http;
 
 import io.nereid.server.http.seam.ClientConnection;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -10,8 +12,8 @@ import java.util.concurrent.atomic.LongAdder;
 /**
  * Limits memory for tensors whose bytes are still arriving. A head of a hundred bytes can announce
  * many megabytes: together such tensors may take half of the pool, so that small requests always
- * find memory, and slow clients are dropped when others need the memory. A request whose bytes are
- * all here costs nothing. The threads of all connections call it.
+ * find memory, and slow clients with the most memory are dropped when others need it. A request
+ * whose bytes are all here costs nothing. The threads of all connections call it.
  */
 final class ArrivingTensors {
 
@@ -58,15 +60,7 @@ final class ArrivingTensors {
       if (bytes + uncounted < LEAST_BYTES || body.hasCome()) {
         return;
       }
-      if (bytes == 0) {
-        sinceNs = System.nanoTime();
-        receivedBefore = body.received();
-        arrivals.add(this);
-      }
-      long counted = uncounted;
-      uncounted = 0;
-      bytes += counted;
-      if (announced.addAndGet(counted) > most && !makePlace()) {
+      if (!take(uncounted)) {
         end();
         refused.increment();
         throw new HttpFailure(
@@ -74,6 +68,13 @@ final class ArrivingTensors {
             "tensors that are still being sent have half of the memory pool, and there is no place"
                 + " for this one; --pinned-memory-pool-byte-size sets its size");
       }
+      if (bytes == 0) {
+        sinceNs = System.nanoTime();
+        receivedBefore = body.received();
+        arrivals.add(this);
+      }
+      bytes += uncounted;
+      uncounted = 0;
     }
 
     /** Ends the arrival, complete or not. */
@@ -94,16 +95,48 @@ final class ArrivingTensors {
     }
   }
 
-  /** Drops slow clients; true: there is room now. */
-  private boolean makePlace() {
+  /** Memory that an arrival had when it was looked at. */
+  private record Held(Arrival arrival, long bytes) {}
+
+  /** Counts bytes if there is place for them: a tensor that is refused hinders nobody. */
+  private boolean take(long bytes) {
+    long before = announced.get();
+    while (bytes <= most - before) {
+      long seen = announced.compareAndExchange(before, before + bytes);
+      if (seen == before) {
+        return true;
+      }
+      before = seen;
+    }
+    if (!makePlace(bytes - (most - before))) {
+      return false;
+    }
+    announced.addAndGet(bytes);
+    return true;
+  }
+
+  /**
+   * Drops slow clients with so many bytes, those with the most first; false: all of them have too
+   * little.
+   */
+  private boolean makePlace(long lacking) {
     long nowNs = System.nanoTime();
-    long leaving = 0;
-    for (Arrival arrival : arrivals) {
-      if (arrival.isSlow(nowNs)) {
-        leaving += arrival.bytes;
-        arrival.connection.giveUp();
+    List<Held> slow =
+        arrivals.stream()
+            .filter(arrival -> arrival.isSlow(nowNs))
+            .map(arrival -> new Held(arrival, arrival.bytes))
+            .sorted(Comparator.comparingLong(Held::bytes).reversed())
+            .toList();
+    if (slow.stream().mapToLong(Held::bytes).sum() < lacking) {
+      return false;
+    }
+    long left = lacking;
+    for (Held one : slow) {
+      if (left > 0) {
+        one.arrival().connection.giveUp();
+        left -= one.bytes();
       }
     }
-    return announced.get() - leaving <= most;
+    return true;
   }
 }

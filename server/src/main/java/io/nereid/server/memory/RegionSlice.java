@@ -8,6 +8,7 @@ import io.nereid.types.StatusCode;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The part of a region with a request's tensor. It can be used until it is closed, even if the
@@ -15,11 +16,18 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class RegionSlice implements AutoCloseable {
 
+  /** Copying as much takes 30 µs. */
+  private static final long MOST_SHORT_BYTES = 256 << 10;
+
   private final SharedMemoryRegions regions;
   private final SharedMemoryRegions.Registered registered;
   private final long offset;
   private final long byteSize;
   private final AtomicBoolean closed = new AtomicBoolean();
+
+  /** One until it is closed, and one for each thread that copies now: the last one releases. */
+  private final AtomicInteger uses = new AtomicInteger(1);
+
   private boolean lent; // the model itself writes the output into the slice
 
   RegionSlice(
@@ -31,6 +39,15 @@ public final class RegionSlice implements AutoCloseable {
     this.registered = registered;
     this.offset = offset;
     this.byteSize = byteSize;
+  }
+
+  /** True if {@link #read} or {@link #write} takes so long that it would hold up an event loop. */
+  public boolean isLong() {
+    return !lent && (byteSize > MOST_SHORT_BYTES || onDevice().isPresent());
+  }
+
+  private Optional<DeviceMemory> onDevice() {
+    return registered.memory().onDevice(position(), byteSize);
   }
 
   /** Its size in bytes. */
@@ -46,7 +63,7 @@ public final class RegionSlice implements AutoCloseable {
    */
   public boolean lend(InferRequest request, String input, long[] shape) {
     checkOpen();
-    Optional<DeviceMemory> memory = registered.memory().onDevice(position(), byteSize);
+    Optional<DeviceMemory> memory = onDevice();
     if (memory.isEmpty() || !request.takesDeviceInputs(memory.get().device())) {
       return false;
     }
@@ -70,7 +87,7 @@ public final class RegionSlice implements AutoCloseable {
    */
   public void lend(InferRequest request, String output) {
     checkOpen();
-    Optional<DeviceMemory> memory = registered.memory().onDevice(position(), byteSize);
+    Optional<DeviceMemory> memory = onDevice();
     if (memory.isEmpty() || !request.takesDeviceOutput(output, memory.get().device())) {
       return;
     }
@@ -87,12 +104,16 @@ public final class RegionSlice implements AutoCloseable {
 
   /** Fills memory of the slice's size, such as a request's input, from the region. */
   public void read(MemorySegment to) {
-    checkOpen();
     if (to.byteSize() != byteSize) {
       throw new IllegalArgumentException(
           "expected memory of " + byteSize + " bytes, got " + to.byteSize());
     }
-    registered.memory().read(position(), to);
+    begin();
+    try {
+      registered.memory().read(position(), to);
+    } finally {
+      end();
+    }
   }
 
   /**
@@ -107,7 +128,6 @@ public final class RegionSlice implements AutoCloseable {
 
   /** Writes an output into the region, from the start of the slice on; it may be smaller. */
   void write(String output, MemorySegment from) {
-    checkOpen();
     if (from.byteSize() > byteSize) {
       throw new NereidException(
           StatusCode.INVALID_ARGUMENT,
@@ -115,7 +135,12 @@ public final class RegionSlice implements AutoCloseable {
                   + "at least %s bytes to hold the results")
               .formatted(output, byteSize, from.byteSize()));
     }
-    registered.memory().write(position(), from);
+    begin();
+    try {
+      registered.memory().write(position(), from);
+    } finally {
+      end();
+    }
   }
 
   private long position() {
@@ -124,15 +149,31 @@ public final class RegionSlice implements AutoCloseable {
 
   private void checkOpen() {
     if (closed.get()) {
-      throw new IllegalStateException("the slice was closed");
+      throw closed();
     }
   }
 
-  /** Releases the region. Closing twice does nothing. */
+  private void begin() {
+    if (uses.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+      throw closed();
+    }
+  }
+
+  private void end() {
+    if (uses.decrementAndGet() == 0) {
+      regions.release(registered);
+    }
+  }
+
+  private static IllegalStateException closed() {
+    return new IllegalStateException("the slice was closed");
+  }
+
+  /** Releases the region, after threads that copy. Closing twice does nothing. */
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      regions.release(registered);
+      end();
     }
   }
 }

@@ -49,8 +49,7 @@ class AbandonedStreamTest {
   /** Responses that nobody takes would keep the model's instance for ever. */
   @Test
   void aModelIsUnloadedWhoseClientDoesNotRead() throws Exception {
-    GrpcLimits limits =
-        new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofMillis(200), 8192, 100, 100);
+    GrpcLimits limits = new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(1), 8192, 100, 100);
     try (GrpcFixture server =
             new GrpcFixture(
                 RepositoryOptions.builder().explicit().build(),

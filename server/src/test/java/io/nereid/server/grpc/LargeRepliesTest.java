@@ -162,7 +162,7 @@ class LargeRepliesTest {
   }
 
   private static GrpcFixture impatientServer() {
-    GrpcLimits limits = new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(1), 8192, 100, 100);
+    GrpcLimits limits = new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(3), 8192, 100, 100);
     return server(GrpcOptions.DEFAULT.withLimits(limits));
   }
 

@@ -82,7 +82,7 @@ class UnfinishedMessagesTest {
 
   @Test
   void aCallWithoutAMessageHasATime() throws IOException {
-    try (GrpcFixture server = server(0, Duration.ofMillis(200));
+    try (GrpcFixture server = server(0, Duration.ofMillis(500));
         FrameClient client = connect(server)) {
       client.head(1, false, "POST", GrpcFrames.path("ModelInfer"), GrpcFrames.FIELDS);
       expect(client, 1, "4", "the first message of a call");
@@ -96,7 +96,7 @@ class UnfinishedMessagesTest {
   void aHeadHasATime() throws IOException {
     byte[] block = FrameClient.block("POST", GrpcFrames.path("ServerLive"), GrpcFrames.FIELDS);
     byte[] whole = FrameClient.bytes(FrameClient.HEADERS, 0, 1, block); // more is to follow
-    try (GrpcFixture server = server(0, Duration.ofMillis(200));
+    try (GrpcFixture server = server(0, Duration.ofMillis(500));
         FrameClient half = connect(server);
         FrameClient open = connect(server);
         FrameClient other = connect(server)) {
@@ -152,7 +152,7 @@ class UnfinishedMessagesTest {
 
   @Test
   void wholeOnesHaveATimeToEndTheirCall() throws Exception {
-    try (GrpcFixture server = server(MIB, Duration.ofMillis(200));
+    try (GrpcFixture server = server(MIB, Duration.ofMillis(500));
         FrameClient client = connect(server)) {
       client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
       client.data(1, GrpcFrames.message(new byte[0]), false).await(FrameClient.DATA, 0);
@@ -202,7 +202,7 @@ class UnfinishedMessagesTest {
 
   @Test
   void haveATimeToGetOn() throws Exception {
-    try (GrpcFixture server = server(MIB, Duration.ofMillis(200));
+    try (GrpcFixture server = server(MIB, Duration.ofMillis(500));
         FrameClient client = connect(server)) {
       begin(client, 1, "ModelInfer", 900_000, 400_000);
       expect(client, 1, "4", "--grpc-request-timeout-secs");
@@ -215,7 +215,7 @@ class UnfinishedMessagesTest {
 
   @Test
   void aByteNowAndThenIsNotEnough() throws Exception {
-    try (GrpcFixture server = server(MIB, Duration.ofMillis(200));
+    try (GrpcFixture server = server(MIB, Duration.ofMillis(500));
         FrameClient client = connect(server)) {
       begin(client, 1, "ModelInfer", 900_000, 10);
       Thread trickling =
@@ -258,7 +258,7 @@ class UnfinishedMessagesTest {
   /** A stream that was answered before has its header fields already. */
   @Test
   void endTheirStream() throws Exception {
-    try (GrpcFixture server = server(MIB, Duration.ofMillis(200));
+    try (GrpcFixture server = server(MIB, Duration.ofMillis(500));
         FrameClient client = connect(server)) {
       server
           .nereid()

@@ -83,14 +83,14 @@ class FramingTest {
             + " break",
         "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~1~{}~ | 400 |"
             + " line break",
-        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~1;a=b~{~0~~ | 400"
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~1;a=~{~0~~ | 400"
             + " | size of a chunk",
         "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~+1~{~0~~ | 400"
             + " | size of a chunk",
         // Behind what cannot be understood nothing is taken for a request.
         "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~ffffffff~0~~GET"
             + " /v2 HTTP/1.1~Host: a~~ | 400 | size of a chunk",
-        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~0~X: y~0~~GET /v2"
+        "POST /v2/models/FP32/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~0~X : y~0~~GET /v2"
             + " HTTP/1.1~Host: a~~ | 400 | size of a chunk",
         "POST /v2/models/none/infer HTTP/1.1~Host: a~Transfer-Encoding: chunked~~0~~GET /v2"
             + " HTTP/1.1~Host: a~~ | 404 | none",
@@ -230,6 +230,79 @@ class FramingTest {
         String text = client.send(body.toString()).receive().expect(200).text();
         assertTrue(text.contains("\"data\":[1.0,2.0]"), text);
       }
+    }
+  }
+
+  private static String chunk(String extension, String trailers) {
+    return "POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + Integer.toHexString(INFER.length())
+        + extension
+        + "\r\n"
+        + INFER
+        + "\r\n0"
+        + extension
+        + "\r\n"
+        + trailers
+        + "\r\n";
+  }
+
+  @Test
+  void extensionsOfChunksAndTrailersAreLeftOut() throws Exception {
+    try (RawClient client = server.connect()) {
+      client.send(
+          chunk("", "X: y\r\nContent-Length: 9\r\n")
+              + chunk(";a", "")
+              + chunk(" ; a=b;c=\"d ; e\"", "X:\r\n"));
+      for (int i = 0; i < 3; i++) {
+        assertTrue(client.receive().expect(200).text().contains("[1.0,2.0]"));
+      }
+      client.get("/v2").expect(200);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {";", ";\"", ";a=\"", "; a b", ";a=", " "})
+  void otherExtensionsAreRefused(String extension) throws Exception {
+    try (RawClient client = server.connect()) {
+      client.send(chunk(extension, "")).receive().expect(400);
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"X", " X: y", "X : y", ": y", "GET /v2 HTTP/1.1"})
+  void otherTrailersAreRefused(String line) throws Exception {
+    try (RawClient client = server.connect()) {
+      client.send(chunk("", line + "\r\n")).receive().expect(400);
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void extensionsThatAreTooLongAreRefused() throws Exception {
+    try (RawClient client = server.connect()) {
+      client.send(chunk(";a".repeat(10_000), "")).receive().expect(400);
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void trailersThatAreTooLongAreRefused() throws Exception {
+    try (RawClient client = server.connect()) {
+      client.send(chunk("", "X: y\r\n".repeat(5000))).receive().expect(400);
+      assertTrue(client.isClosedByServer());
+    }
+  }
+
+  @Test
+  void pipelinedRequestsMayHaveAnotherForm() throws Exception {
+    try (RawClient client = server.connect()) {
+      String absolute = "GET http://a/v2/health/live HTTP/1.1\r\nHost: a\r\n\r\n";
+      client.send(absolute + absolute + "\r\n" + "GET /v2/health/live HTTP/1.0\r\n\r\n");
+      for (int i = 0; i < 3; i++) {
+        assertEquals("{\"live\":true}", client.receive().expect(200).text());
+      }
+      assertTrue(client.isClosedByServer());
     }
   }
 

@@ -22,7 +22,7 @@ class LimitsTest {
   }
 
   private static final Duration LONG = Duration.ofMinutes(1);
-  private static final Duration SHORT = Duration.ofMillis(300);
+  private static final Duration SHORT = Duration.ofMillis(500);
 
   @Test
   void aSlowHeadIsGivenUp() throws IOException {

@@ -239,10 +239,6 @@ public final class ClientConnection implements ServerConnection, ReaderOwner {
       throw new ClientGoneException();
     }
     reader.breathe();
-    if (reader.hasNext()) {
-      begin();
-      reader.beginNext();
-    }
   }
 
   @Override

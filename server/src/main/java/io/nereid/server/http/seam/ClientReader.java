@@ -49,9 +49,9 @@ public final class ClientReader implements RepeatRounds.Member {
   private final ReaderOwner connection;
   private final RepeatRounds rounds;
   private final ClientChannel channel;
-  private final DataReader reader = new ChunkReader(this::supply);
+  private final DataReader reader;
   private byte[] buffer = new byte[FIRST_BYTES];
-  private byte[] early; // bytes that the watch read; null: none
+  private byte[] early; // came before those in the channel; null: none
   private boolean ended; // the watch has seen the end of input
   private long supplied;
   private long passed; // filler bytes that Helidon has still to get
@@ -73,6 +73,7 @@ public final class ClientReader implements RepeatRounds.Member {
     this.connection = connection;
     this.rounds = rounds;
     this.channel = channel;
+    reader = new ChunkReader(this::supply, connection.limits().headBytes());
   }
 
   /** The reader that Helidon reads from. */
@@ -268,23 +269,23 @@ public final class ClientReader implements RepeatRounds.Member {
     return round != null;
   }
 
-  /** True if the next request began to come with the previous one. */
-  boolean hasNext() {
-    while (reader.available() > 1 && reader.startsWithNewLine()) {
-      reader.skip(2); // an empty line behind the body
-    }
-    return reader.available() > 0;
-  }
-
-  /** Begins a request of which Helidon has bytes already; waits for its line. */
-  void beginNext() {
-    head.forget();
-    FirstBytes.checkMethod(reader, connection.limits().headBytes());
-  }
-
-  /** Ends the request, whose bytes are not held any more. */
+  /**
+   * Ends the request, whose bytes are not held any more. Those of the next one that Helidon has
+   * already come again, as first bytes.
+   */
   void requestEnded() {
     counted = 0; // the share gives them back
+    int count = reader.available();
+    if (count == 0) {
+      return;
+    }
+    byte[] next = reader.readBytes(count);
+    int empty = FirstBytes.emptyLines(next, count);
+    supplied -= count;
+    byte[] behind = early == null ? new byte[0] : early;
+    early = Arrays.copyOfRange(next, empty, count + behind.length);
+    System.arraycopy(behind, 0, early, count - empty, behind.length);
+    early = early.length == 0 ? null : early;
   }
 
   /** Skips the client's input until its end. */

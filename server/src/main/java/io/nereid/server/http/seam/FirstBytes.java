@@ -1,6 +1,5 @@
 package io.nereid.server.http.seam;
 
-import io.helidon.common.buffers.DataReader;
 import io.helidon.http.DirectHandler.EventType;
 import io.helidon.http.RequestException;
 import io.helidon.http.Status;
@@ -77,17 +76,6 @@ record FirstBytes(byte[] bytes, boolean isOld) {
       text = SCHEME_AND_HOST.matcher(text).replaceFirst("$1 /");
     }
     return new FirstBytes(text.getBytes(StandardCharsets.ISO_8859_1), isOld);
-  }
-
-  /** Checks the method of the request that a reader is at; waits for its line. */
-  static void checkMethod(DataReader reader, int mostBytes) {
-    try {
-      byte[] start = new byte[Math.min(reader.findNewLine(mostBytes), METHOD_BYTES)];
-      reader.getBuffer(start.length).read(start);
-      checkMethod(start);
-    } catch (DataReader.IncorrectNewLineException e) {
-      // Helidon comes to it again, and answers.
-    }
   }
 
   /** Throws if the letters in front of a space are not all capitals. */

@@ -49,13 +49,6 @@ final class KeptHead {
     return -1;
   }
 
-  /** Notes that Helidon had the first bytes of a request already, whose head is not known here. */
-  void forget() {
-    candidate = null;
-    kept = null;
-    same = 0;
-  }
-
   /** Keeps the present head for repeats with a body of as many bytes. */
   void keep(int body) {
     boolean fits = candidate != null && candidate.length + body <= MOST_BYTES;

@@ -1,7 +1,6 @@
 package io.nereid.server.grpc;
 
 import io.nereid.InferResponse;
-import io.nereid.server.shared.Classification;
 import io.nereid.server.shared.HeapBudget;
 import io.nereid.server.shared.HeapShare;
 import io.nereid.tensor.Tensor;
@@ -10,11 +9,11 @@ import java.util.Map;
 import java.util.concurrent.Semaphore;
 
 /**
- * The classes that replace outputs of a response, when there are so many that they hold up an event
- * loop: one of the connection's tasks makes them, and the loop reads and closes them afterwards.
- * They count as heap memory until they are closed.
+ * The outputs of a response that take so long that they would hold up an event loop: classes, and
+ * those that go to shared memory. One of the connection's tasks makes them, and the loop reads and
+ * closes them afterwards. Classes count as heap memory until then.
  */
-final class OutputClasses implements AutoCloseable {
+final class LongOutputs implements AutoCloseable {
 
   /** Keeps a carrier of virtual threads free, since a million classes take most of a second. */
   private static final Semaphore TURNS =
@@ -24,14 +23,16 @@ final class OutputClasses implements AutoCloseable {
   private final Map<String, Tensor> tensors = new HashMap<>();
   private Throwable failure; // null: there is a tensor for each output that wants classes
 
-  /** Makes the classes, when there is a turn for that; a failure is kept. */
-  OutputClasses(InferResponse response, OutputForms forms) {
+  /** Makes the outputs, when there is a turn for that; a failure is kept. */
+  LongOutputs(InferResponse response, OutputForms forms) {
     TURNS.acquireUninterruptibly();
     try {
       for (String name : response.outputNames()) {
-        Classification wanted = forms.of(name).classification();
-        if (wanted != null) {
-          tensors.put(name, wanted.classify(response.output(name), heap));
+        OutputForms.Form form = forms.of(name);
+        if (form.classification() != null) {
+          tensors.put(name, form.classification().classify(response.output(name), heap));
+        } else if (form.slice() != null) {
+          form.slice().write(name, response.output(name));
         }
       }
     } catch (RuntimeException | Error e) { // the client is told
@@ -41,7 +42,7 @@ final class OutputClasses implements AutoCloseable {
     }
   }
 
-  /** The classes of an output that wants some; throws the failure to make them. */
+  /** The classes of an output; null if it has none. Throws the failure to make the outputs. */
   Tensor of(String output) {
     return switch (failure) {
       case null -> tensors.get(output);
