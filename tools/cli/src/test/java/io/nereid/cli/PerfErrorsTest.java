@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
+import io.nereid.client.InferenceClient;
 import io.nereid.model.ModelSpec;
 import io.nereid.server.access.AccessControl;
 import io.nereid.server.access.Restrictions;
@@ -21,8 +22,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -43,6 +46,32 @@ class PerfErrorsTest {
     assertTrue(fixture.printed().contains(text), text + " is not in: " + fixture.printed());
     assertFalse(fixture.printed().contains("\tat io.nereid"), fixture::printed);
     assertTrue(System.nanoTime() - startNs < 20e9, "it did not stop early");
+  }
+
+  @Test
+  void aMeasurementThatIsEndedLeavesNoSharedMemory() throws Exception {
+    try (PerfFixture fixture = new PerfFixture(directory, List.of());
+        InferenceClient client = InferenceClient.connect("http://" + fixture.http())) {
+      fixture.identity("m", DataType.FP32, 4, 4);
+      List<String> arguments = new ArrayList<>(List.of("perf", "m", "-u", fixture.http()));
+      arguments.addAll(List.of("--input-form", "shm", "-p", "600000"));
+      Process perf = ServeProcess.start(Main.class.getName(), arguments);
+      try {
+        while (client.sharedMemoryStatus().isEmpty()) {
+          assertTrue(perf.isAlive());
+          Thread.sleep(10);
+        }
+        perf.destroy();
+        perf.waitFor();
+        assertEquals(List.of(), client.sharedMemoryStatus());
+        try (DirectoryStream<Path> left =
+            Files.newDirectoryStream(Path.of("/dev/shm"), "nereid-perf-" + perf.pid() + "-*")) {
+          assertFalse(left.iterator().hasNext(), "shared memory is left");
+        }
+      } finally {
+        perf.destroyForcibly();
+      }
+    }
   }
 
   @Test

@@ -18,6 +18,7 @@ import io.nereid.recording.RecordingOptions;
 import io.nereid.server.NereidServer;
 import io.nereid.server.ServerOptions;
 import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.http.HttpOptions;
 import io.nereid.tensor.Tensor;
 import io.nereid.types.DataType;
 import java.io.IOException;
@@ -28,9 +29,13 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -233,6 +238,64 @@ class ReplayCommandTest {
         last.out().contains("simple_string: 20 requests failed that had been answered"),
         last.out());
     assertTrue(last.out().contains("first failure: HTTP 4"), last.out());
+  }
+
+  /** It goes after the first answer, and comes back while requests are still due. */
+  @Test
+  @Tag("slow")
+  void aServerThatIsAwayForAWhileCostsSomeAnswersOnly() {
+    ServerOptions options =
+        ServerOptions.DEFAULT.withRepository(models("identity_fp32", "simple_string"));
+    NereidServer server = NereidServer.start(options);
+    int port = server.httpPort();
+    CompletableFuture<NereidServer> again =
+        CompletableFuture.supplyAsync(() -> {
+          Model model = server.nereid().model("simple_string");
+          while (model.statistics().success().count() == 0) {
+            LockSupport.parkNanos(1_000_000);
+          }
+          server.close();
+          LockSupport.parkNanos(2_000_000_000L);
+          return NereidServer.start(options.withHttp(HttpOptions.DEFAULT.withPort(port)));
+        });
+    try {
+      run("replay", recorded().toString(), "-u", "localhost:" + port, "--speed", "0.01");
+    } finally {
+      again.join().close();
+    }
+    assertTrue(last.out().startsWith(REQUESTS + " requests of "), last::err);
+  }
+
+  @Test
+  @Tag("slow")
+  void aServerThatAnswersNothingEndsTheReplay() {
+    CountDownLatch freed = new CountDownLatch(1);
+    ServerOptions options =
+        ServerOptions.DEFAULT.withRepository(RepositoryOptions.builder().explicit().build());
+    try (NereidServer server = NereidServer.start(options)) {
+      server
+          .nereid()
+          .load(
+              ModelSpec.builder("identity_fp32")
+                  .maxBatchSize(1)
+                  .input("INPUT0", DataType.FP32, -1)
+                  .output("OUTPUT0", DataType.FP32, -1)
+                  .backend(context ->
+                      batch -> {
+                        freed.await();
+                        batch.output("OUTPUT0", batch.input("INPUT0"));
+                      })
+                  .build());
+      try {
+        String from = recorded().toString();
+        String[] one = {from, "-u", url(server, "http"), "--speed", "max", "--concurrency", "1"};
+        assertEquals(1, run("replay", one), last::err);
+      } finally {
+        freed.countDown();
+      }
+    }
+    assertTrue(last.out().contains(" 20 have no answer"), last.out());
+    assertTrue(last.out().contains("first failure: no answer came for 60 s"), last.out());
   }
 
   /** Three sequences at a time, replayed all at once: each keeps its order. */

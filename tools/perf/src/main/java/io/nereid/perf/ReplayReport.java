@@ -137,7 +137,7 @@ public final class ReplayReport {
     if (dropped > 0) {
       notes.add(dropped + " requests were dropped while they were recorded, and are missing here");
     }
-    damage.forEach(text -> notes.add("the recording ends early: " + text));
+    damage.forEach(text -> notes.add("the recording is damaged: " + text));
     models.forEach((name, model) -> {
       if (model.newFailures + model.unanswered > 0) {
         notes.add(

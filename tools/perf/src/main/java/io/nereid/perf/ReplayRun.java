@@ -28,7 +28,8 @@ import java.util.function.Function;
  * Sends the requests of a recording once each, when they are due. One thread encodes them a little
  * ahead, the thread that calls {@link #run} sends them, and senders report answers on their own
  * threads. A request of a sequence waits for the previous one's answer; a request that is due while
- * all senders are busy waits for one. Latencies count from due times.
+ * all senders are busy waits for one, and fails where another one cannot connect. When no sender
+ * gets free for long, the rest is not sent. Latencies count from due times.
  */
 final class ReplayRun implements SendingRun, AutoCloseable {
 
@@ -38,7 +39,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   private static final int FIRST_SENDERS = 4;
   private static final long SPIN_NS = 100_000;
   private static final long POLL_NS = 1_000_000;
-  private static final long DRAIN_S = 60;
+  private static final long PATIENCE_S = 60; // without an answer, and for the last ones
 
   /**
    * The end of a request.
@@ -106,7 +107,7 @@ final class ReplayRun implements SendingRun, AutoCloseable {
     left = new CountDownLatch(arrivals.size());
   }
 
-  /** Sends all requests, and returns the end of each. */
+  /** Sends all requests, and returns the end of each that was answered or failed. */
   List<End> run(int firstSenders) throws IOException, InterruptedException {
     for (int i = 0; i < Math.min(mostSenders, Math.max(FIRST_SENDERS, firstSenders)); i++) {
       free.push(open());
@@ -128,9 +129,12 @@ final class ReplayRun implements SendingRun, AutoCloseable {
         flight.dueNs = startNs + (long) (arrival.offsetNs() / speed);
         awaitDue(flight.dueNs);
       }
-      send(flight);
+      if (!send(flight)) {
+        firstError.compareAndSet(null, "no answer came for " + PATIENCE_S + " s");
+        return List.copyOf(ends);
+      }
     }
-    left.await(DRAIN_S, TimeUnit.SECONDS);
+    left.await(PATIENCE_S, TimeUnit.SECONDS);
     return List.copyOf(ends);
   }
 
@@ -162,7 +166,8 @@ final class ReplayRun implements SendingRun, AutoCloseable {
 
   // ---- Sending ---------------------------------------------------------------------------------
 
-  private void send(Flight flight) throws IOException, InterruptedException {
+  /** Sends a request, or has it wait for its sequence; false: no sender got free. */
+  private boolean send(Flight flight) throws InterruptedException {
     String sequence = flight.arrival.sequence();
     if (!sequence.isEmpty()) {
       synchronized (sequences) {
@@ -170,24 +175,43 @@ final class ReplayRun implements SendingRun, AutoCloseable {
         if (before != null) {
           flight.held = true;
           before.add(flight);
-          return;
+          return true;
         }
         sequences.put(sequence, new ArrayDeque<>());
       }
     }
     Sender sender = free.poll();
+    if (sender == null && opened.size() < mostSenders) {
+      try {
+        sender = open();
+      } catch (IOException e) {
+        firstError.compareAndSet(null, "connection: " + e.getMessage());
+        begin(flight);
+        end(flight, System.nanoTime(), "connection");
+        nextOf(sequence); // none: it was the first, and only this thread adds others
+        return true;
+      }
+    }
     if (sender == null) {
-      sender = opened.size() < mostSenders ? open() : free.take();
+      sender = free.poll(PATIENCE_S, TimeUnit.SECONDS);
+    }
+    if (sender == null) {
+      return false;
     }
     transmit(sender, flight);
+    return true;
   }
 
-  private void transmit(Sender sender, Flight flight) {
+  private static void begin(Flight flight) {
     long nowNs = System.nanoTime();
     if (flight.dueNs == 0) { // sent as fast as possible
       flight.dueNs = nowNs;
     }
     flight.lateNs = nowNs - flight.dueNs;
+  }
+
+  private void transmit(Sender sender, Flight flight) {
+    begin(flight);
     sender.intend(flight.dueNs);
     sender.allow(flight.arrival.call().deadlineNs());
     flying.put(sender, flight);
@@ -220,7 +244,10 @@ final class ReplayRun implements SendingRun, AutoCloseable {
   }
 
   private void ended(Sender sender, long nowNs, String status) {
-    Flight flight = flying.get(sender);
+    end(flying.get(sender), nowNs, status);
+  }
+
+  private void end(Flight flight, long nowNs, String status) {
     ends.add(new End(flight.arrival, nowNs - flight.dueNs, flight.lateNs, flight.held, status));
     left.countDown();
   }

@@ -11,7 +11,7 @@ import java.util.Map;
 /**
  * One region of system shared memory, for a server on this machine. It contains the inputs of all
  * steps, followed by places for outputs, which simultaneous requests share as little as possible.
- * Closing unregisters and removes it.
+ * Closing unregisters and removes it, as does the end of the process.
  */
 final class SharedArea implements AutoCloseable {
 
@@ -24,6 +24,8 @@ final class SharedArea implements AutoCloseable {
   private final List<Map<String, Place>> outputs = new ArrayList<>();
   private long byteSize;
   private SharedMemory memory; // set once its size is known
+  private volatile boolean registered;
+  private UndoAtExit undo; // set once there is the memory
 
   private SharedArea(ServerControl control, String name) {
     this.control = control;
@@ -56,14 +58,16 @@ final class SharedArea implements AutoCloseable {
     } catch (IllegalArgumentException e) {
       throw new PerfException("shared memory cannot be made: " + e.getMessage(), e);
     }
-    area.write(steps);
+    area.undo = new UndoAtExit(area::remove);
     try {
+      area.write(steps);
       control.registerMemory(name, "/" + name, area.byteSize);
+      area.registered = true;
+      return area;
     } catch (RuntimeException e) {
-      area.remove();
+      area.close();
       throw e;
     }
-    return area;
   }
 
   private Place place(long size) {
@@ -94,23 +98,25 @@ final class SharedArea implements AutoCloseable {
     return outputs.isEmpty() ? Map.of() : outputs.get(place);
   }
 
+  /** Removes the file first, since a server that hangs may not answer. */
   private void remove() {
     try {
       memory.close();
     } catch (UncheckedIOException e) {
       System.err.println("shared memory " + name + " is left behind: " + e.getCause().getMessage());
     }
+    try {
+      if (registered) {
+        control.unregisterMemory(name);
+      }
+    } catch (RuntimeException e) {
+      System.err.println("shared memory " + name + " is still registered: " + e.getMessage());
+    }
   }
 
   @Override
   public void close() {
-    try {
-      control.unregisterMemory(name);
-    } catch (RuntimeException e) {
-      System.err.println("shared memory " + name + " is still registered: " + e.getMessage());
-    } finally {
-      remove();
-    }
+    undo.close();
   }
 
   /**

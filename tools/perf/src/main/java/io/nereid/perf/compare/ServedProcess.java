@@ -1,5 +1,6 @@
 package io.nereid.perf.compare;
 
+import io.nereid.perf.UndoAtExit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,8 +15,10 @@ import java.util.regex.Pattern;
  * @param process its process
  * @param url its address for HTTP
  * @param log its output
+ * @param stop stops it, also where this process ends before
  */
-public record ServedProcess(Process process, String url, Path log) implements AutoCloseable {
+public record ServedProcess(Process process, String url, Path log, UndoAtExit stop)
+    implements AutoCloseable {
 
   private static final Pattern SERVING = Pattern.compile("Serving HTTP at (http://\\S+)");
   private static final long LOOK_MS = 20;
@@ -31,13 +34,15 @@ public record ServedProcess(Process process, String url, Path log) implements Au
     Path log = directory.resolve("server.log");
     Process process =
         new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    process.getOutputStream().close();
+    UndoAtExit stop = new UndoAtExit(process::destroy);
     String url = null;
     try {
+      process.getOutputStream().close();
       url = url(process, log);
-      return new ServedProcess(process, url, log);
+      return new ServedProcess(process, url, log, stop);
     } finally {
       if (url == null) {
+        stop.close();
         process.destroyForcibly();
       }
     }
@@ -93,7 +98,7 @@ public record ServedProcess(Process process, String url, Path log) implements Au
 
   @Override
   public void close() throws MeasurementException {
-    process.destroy();
+    stop.close();
     try {
       ended(process, STOP_PATIENCE_S, TimeUnit.SECONDS);
     } finally {

@@ -1,0 +1,56 @@
+package io.nereid.perf.compare;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.BufferedReader;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Servers of processes that are ended. */
+class ServedProcessTest {
+
+  @TempDir Path directory;
+
+  @Test
+  void aServerEndsWithTheProcessThatStartedIt() throws Exception {
+    Process starter =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                Starter.class.getName(),
+                directory.toString())
+            .redirectErrorStream(true)
+            .start();
+    try (BufferedReader output = starter.inputReader()) {
+      ProcessHandle server = ProcessHandle.of(Long.parseLong(output.readLine())).orElseThrow();
+      try {
+        starter.destroy();
+        starter.waitFor();
+        server.onExit().get(2, TimeUnit.MINUTES);
+        assertFalse(server.isAlive());
+      } finally {
+        server.destroyForcibly();
+      }
+    } finally {
+      starter.destroyForcibly();
+    }
+  }
+
+  /** Starts what says that it serves, prints its id, and waits. */
+  static final class Starter {
+
+    private Starter() {}
+
+    public static void main(String[] arguments) throws Exception {
+      String server = "echo Serving HTTP at http://localhost:1; exec sleep 1000000";
+      ServedProcess process =
+          ServedProcess.start(List.of("/bin/sh", "-c", server), Path.of(arguments[0]));
+      System.out.println(process.process().pid());
+      Thread.sleep(Long.MAX_VALUE);
+    }
+  }
+}
