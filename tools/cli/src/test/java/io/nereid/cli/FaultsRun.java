@@ -141,7 +141,11 @@ final class FaultsRun {
     arguments.add("--trace-config=level=TIMESTAMPS");
     arguments.add("--trace-config=rate=1");
     arguments.add("--trace-config=triton,file=" + directory.resolve("trace.json"));
-    String fiu = "FIU_PRNG_SEED=" + seed + " exec fiu-run -x -f '' \"$@\"";
+    String strdup =
+        "LD_PRELOAD=\"" + directory.resolve("strdup.so").toRealPath() + " $LD_PRELOAD\"";
+    String fiu =
+        ("FIU_PRNG_SEED=" + seed + " exec fiu-run -x -f '' ")
+            + ("sh -c '" + strdup + " exec \"$@\"' sh \"$@\"");
     server =
         ServeProcess.startFromShell(
             fiu, List.of("-Xmx512m"), FaultyServer.class.getName(), arguments);

@@ -85,11 +85,6 @@ final class FaultyServer {
   @SuppressWarnings("restricted")
   public static void main(String[] args) throws Throwable {
     MemorySegment shared = map(Path.of(args[0]));
-    // libfiu looks for strdup when it first needs it, with a lock held that a thread which loads a
-    // library may wait for, and that thread has the loader's lock: so strdup is called now.
-    MethodHandle copy =
-        handle(loaded("fiu_posix_preload.so"), "strdup", FunctionDescriptor.of(ADDRESS, ADDRESS));
-    MemorySegment unused = (MemorySegment) copy.invokeExact(shared.asSlice(TEXT));
     loadAll();
     Thread.ofPlatform()
         .daemon()

@@ -1,9 +1,11 @@
 package io.nereid.server.http;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 
 /** Loads a server with clients, each on a thread of its own, and keeps what they find wrong. */
 abstract class Soak {
@@ -14,6 +16,7 @@ abstract class Soak {
   final LongAdder reloads = new LongAdder();
   private final List<Thread> threads = new ArrayList<>();
   private final List<String> faults = new ArrayList<>();
+  private final long startNs = System.nanoTime();
 
   /** The end of a soak: the figures, and what is wrong with them. */
   record Verdict(String figures, List<String> faults) {
@@ -37,10 +40,19 @@ abstract class Soak {
                 try {
                   client.converse();
                 } catch (Exception | AssertionError e) {
-                  fault(name + ": " + e);
+                  fault(name + place(client, e) + ": " + e);
                 }
               }
             }));
+  }
+
+  /** The line of the client's own code that failed. */
+  private static String place(SoakClient client, Throwable failure) {
+    return Stream.of(failure.getStackTrace())
+        .filter(frame -> frame.getClassName().equals(client.getClass().getName()))
+        .findFirst()
+        .map(frame -> " at " + frame.getMethodName() + ":" + frame.getLineNumber())
+        .orElse("");
   }
 
   /** Waits for the end of all clients. */
@@ -52,7 +64,7 @@ abstract class Soak {
 
   final synchronized void fault(String what) {
     if (faults.size() < MOST_TOLD) {
-      faults.add(what);
+      faults.add(Duration.ofNanos(System.nanoTime() - startNs).toSeconds() + " s: " + what);
     }
   }
 
