@@ -58,7 +58,7 @@ import java.util.function.Function;
 public final class Nereid implements AutoCloseable {
 
   /** The time that executions may take beyond the deadline of {@link #close}. */
-  private static final Duration LEAVE_TIME = Duration.ofSeconds(1);
+  private static final Duration LEAVE_TIME = Duration.ofSeconds(5);
 
   private final NereidOptions options;
   private final NativeRuntime runtime;

@@ -62,12 +62,6 @@ class EnsembleStreamTest extends RuntimeTest {
 
   private final CountdownBackend countdown = new CountdownBackend();
 
-  /** A stream that nobody reads takes all of the time for draining. */
-  @Override
-  NereidOptions.Builder options() {
-    return super.options().drainTimeout(Duration.ofSeconds(1));
-  }
-
   /** Adds a number to all elements. */
   private static Backend adding(int number) {
     return context ->
@@ -378,6 +372,8 @@ class EnsembleStreamTest extends RuntimeTest {
 
   @Test
   void unloadingEndsAStreamThatNobodyReads() {
+    nereid.close();
+    nereid = Nereid.create(options().drainTimeout(Duration.ofSeconds(1)).build());
     Model model = stream(0);
     try (var request = CountdownBackend.request(model, -1);
         var stream = request.inferStream()) {

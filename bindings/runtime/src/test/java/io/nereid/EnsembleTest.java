@@ -84,8 +84,9 @@ class EnsembleTest extends RuntimeTest {
 
   @Test
   void aChainOfIdleModelsRunsOnTheCallersThread() {
-    nereid.load(identity("a").backend(adding(1)).build());
-    nereid.load(identity("b").backend(adding(10)).build());
+    Duration any = Duration.ofHours(1);
+    nereid.load(identity("a").backend(adding(1)).inlineBudget(any).build());
+    nereid.load(identity("b").backend(adding(10)).inlineBudget(any).build());
     Model model = nereid.load(ensemble("e", chain("a", "b", "a")));
     try (var request = model.newRequest().input("IN", row(5));
         var response = request.infer()) {
@@ -173,7 +174,8 @@ class EnsembleTest extends RuntimeTest {
 
   @Test
   void aResponseTellsTheSequenceOfItsRequest() {
-    nereid.load(identity("steps").sequenceBatching(SequenceBatching.direct()).build());
+    SequenceBatching direct = SequenceBatching.direct().withMaxIdle(Duration.ofHours(1));
+    nereid.load(identity("steps").sequenceBatching(direct).build());
     Model model = nereid.load(ensemble("e", chain("steps")));
     try (Model.Sequence sequence = model.sequence("caller")) {
       try (var request = sequence.newRequest().input("IN", row(1));

@@ -57,7 +57,7 @@ class FlightRecordingTest {
   @Test
   void requestsAndModelsAreRecordedWhileSomebodyDoes() throws Exception {
     try (Nereid nereid = Nereid.create()) {
-      Model early = nereid.load(identity("m").build());
+      Model early = nereid.load(identity("m").inlineBudget(Duration.ofHours(1)).build());
       infer(early, "before");
       try (Recording recording = new Recording()) {
         recording.enable("nereid.Request").withThreshold(Duration.ZERO);

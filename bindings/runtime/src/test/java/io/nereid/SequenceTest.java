@@ -258,7 +258,7 @@ class SequenceTest extends RuntimeTest {
     CompletableFuture<InferResponse> runs = first.inferAsync();
     backend.awaitBatch();
     // Long enough for the third to come before its end.
-    InferRequest second = request(model, SequenceId.of(5), 2).timeout(Duration.ofMillis(500));
+    InferRequest second = request(model, SequenceId.of(5), 2).timeout(Duration.ofSeconds(2));
     InferRequest third = request(model, SequenceId.of(5), 3);
     CompletableFuture<InferResponse> late = second.inferAsync();
     CompletableFuture<InferResponse> behind = third.inferAsync();

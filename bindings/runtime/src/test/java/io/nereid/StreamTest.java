@@ -188,7 +188,7 @@ class StreamTest extends RuntimeTest {
                 .dynamicBatching(
                     DynamicBatching.builder()
                         .preferredBatchSizes(4)
-                        .maxQueueDelay(Duration.ofSeconds(5))
+                        .maxQueueDelay(Duration.ofHours(1))
                         .build())
                 .build());
     Failures failures = new Failures();

@@ -127,8 +127,12 @@ class HttpRetryTest {
       client.serverMetadata();
       assertTrue(System.nanoTime() - startNs >= TimeUnit.SECONDS.toNanos(1));
     }
-    ClientOptions hurried = ClientOptions.builder().deadline(Duration.ofMillis(500)).build();
-    try (ScriptedServer server = busy(1, "\r\nRetry-After: 1");
+    ClientOptions hurried =
+        ClientOptions.builder()
+            .deadline(Duration.ofMinutes(1))
+            .retry(new RetryPolicy(3, Duration.ofMillis(50), Duration.ofHours(1), false))
+            .build();
+    try (ScriptedServer server = busy(1, "\r\nRetry-After: 3600");
         InferenceClient client = server.connect(hurried)) {
       InferenceException failure = assertThrows(InferenceException.class, client::serverMetadata);
       assertEquals("busy", failure.getMessage()); // at once, for waiting would be in vain

@@ -48,9 +48,9 @@ final class Fixture {
     return model;
   }
 
-  /** A store that loses its patience after a second. */
+  /** A store that loses its patience after a minute. */
   static ModelStore open(StoreOptions.Builder options) {
-    return open(options, Duration.ofSeconds(1));
+    return open(options, Duration.ofMinutes(1));
   }
 
   static ModelStore open(StoreOptions.Builder options, Duration patience) {

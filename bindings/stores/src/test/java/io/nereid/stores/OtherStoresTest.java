@@ -55,7 +55,7 @@ class OtherStoresTest {
             .environment(environment)
             .authority(authority)
             .build();
-    return RemoteModelStore.open(options, Duration.ofSeconds(5));
+    return RemoteModelStore.open(options, Duration.ofMinutes(1));
   }
 
   // ---- Amazon, by another server ---------------------------------------------------------------

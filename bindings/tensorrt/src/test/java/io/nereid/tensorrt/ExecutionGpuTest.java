@@ -112,7 +112,7 @@ class ExecutionGpuTest extends GpuTest {
                 .dynamicBatching(
                     DynamicBatching.builder()
                         .preferredBatchSizes(6)
-                        .maxQueueDelay(Duration.ofSeconds(5))
+                        .maxQueueDelay(Duration.ofHours(1))
                         .build())
                 .build());
     DevicePool.Block block = memory().allocate(64, "a test's output");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Plans that a process of their own executes, which does all of CUDA. */
-@Timeout(120)
+@Timeout(600)
 class IsolationGpuTest extends GpuTest {
 
   private Path doubler() {

@@ -332,6 +332,7 @@ class SequenceGpuTest extends GpuTest {
             """
             max_batch_size: 4
             sequence_batching {
+              max_sequence_idle_microseconds: 3600000000
               state {
                 input_name: "state" output_name: "next" data_type: TYPE_FP32 dims: [ 64 ]
                 use_same_buffer_for_input_output: true use_growable_memory: true

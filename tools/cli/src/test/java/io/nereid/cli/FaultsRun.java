@@ -141,11 +141,13 @@ final class FaultsRun {
     arguments.add("--trace-config=level=TIMESTAMPS");
     arguments.add("--trace-config=rate=1");
     arguments.add("--trace-config=triton,file=" + directory.resolve("trace.json"));
-    String strdup =
-        "LD_PRELOAD=\"" + directory.resolve("strdup.so").toRealPath() + " $LD_PRELOAD\"";
+    String strdup = directory.resolve("strdup.so").toRealPath().toString();
     String fiu =
-        ("FIU_PRNG_SEED=" + seed + " exec fiu-run -x -f '' ")
-            + ("sh -c '" + strdup + " exec \"$@\"' sh \"$@\"");
+        """
+        FIU_PRNG_SEED=%d exec fiu-run -x -f '' \
+        sh -c 'LD_PRELOAD="%s $LD_PRELOAD" exec "$@"' sh "$@"\
+        """
+            .formatted(seed, strdup);
     server =
         ServeProcess.startFromShell(
             fiu, List.of("-Xmx512m"), FaultyServer.class.getName(), arguments);

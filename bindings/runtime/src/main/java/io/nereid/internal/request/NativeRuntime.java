@@ -55,7 +55,7 @@ public final class NativeRuntime {
   private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
   /** The time that a thread may take to leave a call that it was in when everything was revoked. */
-  private static final long LEAVE_NS = TimeUnit.SECONDS.toNanos(1);
+  private static final long LEAVE_NS = TimeUnit.SECONDS.toNanos(20);
 
   private final Settings settings;
   private final SlotTable slots = new SlotTable();

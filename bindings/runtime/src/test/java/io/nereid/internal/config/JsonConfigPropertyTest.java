@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
  * Random configurations, through JSON and through text, and random damage to their JSON. The seed
  * is fixed, so that a failure comes again.
  */
-@Timeout(120)
+@Timeout(600)
 class JsonConfigPropertyTest {
 
   private static final int MESSAGES = 200;
