@@ -79,7 +79,7 @@ TEST_CASE("what a batcher refuses does not wait for more, and what it lets in do
   }};
   TestModel model(runtime, backend,
                   {.flags = NRD_MODEL_DYNAMIC_BATCHING,
-                   .max_queue_delay_ns = 60'000'000'000,
+                   .max_queue_delay_ns = kUntilFullNs,
                    .batcher = &batcher});
   TestRequest first(model, 1, 2);
   TestRequest second(model, 1, 2);

@@ -87,7 +87,8 @@ void Gate::Close() {
 
 void Gate::WaitForEntered(int count) {
   std::unique_lock lock(mutex_);
-  REQUIRE(changed_.wait_for(lock, std::chrono::seconds(10), [&] { return entered_ >= count; }));
+  REQUIRE(changed_.wait_for(lock, std::chrono::milliseconds(kPatienceMs),
+                            [&] { return entered_ >= count; }));
 }
 
 TestRuntime::TestRuntime(uint64_t cache_byte_limit, nrd_runtime_options options) {
@@ -202,11 +203,17 @@ TestRequest::~TestRequest() {
   }
 }
 
-int32_t TestRequest::Wait() { return nrd_request_wait(record_, In(10'000)); }
-
 int32_t TestRequest::SubmitAndWait() {
   const int32_t code = Submit();
   return code == NRD_PENDING ? Wait() : code;
+}
+
+bool Begins(TestRequest& request, const FunctionBackend& backend) {
+  return request.Submit() == NRD_PENDING && Eventually([&] {
+           return backend.executions > 0 ||
+                  nrd_request_wait(request.get(), 1) != NRD_DEADLINE_EXCEEDED;
+         }) &&
+         backend.executions > 0;
 }
 
 std::vector<int32_t> TestRequest::output(uint32_t index) const {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/status.h"
@@ -18,6 +19,39 @@
 #include "nereid/nereid.h"
 
 namespace nereid::test {
+
+inline int64_t In(int64_t delay_ms) { return nrd_clock_now_ns() + delay_ms * 1'000'000; }
+
+// Long enough for any machine: a test waits that long only for what never comes.
+inline constexpr int64_t kPatienceMs = 120'000;
+// The delay of a batch that only its size ends.
+inline constexpr uint64_t kUntilFullNs = 600'000'000'000;
+// A stall of the machine must not end inline execution.
+inline constexpr uint64_t kInlineBudgetNs = 60'000'000'000;
+
+// Waits until the condition holds; false if it never does.
+template <typename Condition>
+bool Eventually(Condition&& condition) {
+  const int64_t give_up_ns = In(kPatienceMs);
+  while (!condition()) {
+    if (nrd_clock_now_ns() > give_up_ns) {
+      return false;
+    }
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Doubles a limit until `run`, which has to be quick enough for it, returns true; false if none
+// does.
+template <typename Run>
+bool UnderSomeLimit(int64_t limit_ms, Run&& run) {
+  constexpr int64_t kMostMs = 20'000;
+  while (limit_ms < kMostMs && !run(limit_ms)) {
+    limit_ms *= 2;
+  }
+  return limit_ms < kMostMs;
+}
 
 // A backend that executes `run`, and counts open models and instances.
 struct FunctionBackend {
@@ -66,7 +100,7 @@ struct ModelSettings {
   int64_t dim = 4;
   bool with_optional_input = false;
   uint32_t output_count = 1;  // at most 2
-  uint64_t inline_budget_ns = 0;
+  uint64_t inline_budget_ns = kInlineBudgetNs;
   nrd_source* source = nullptr;
   std::vector<nrd_instance_options> instances;  // of all, or none
   const nrd_batcher* batcher = nullptr;
@@ -124,8 +158,7 @@ class TestRequest {
   void Disown() { record_ = nullptr; }
 
   int32_t Submit() { return nrd_request_submit(record_); }
-  // Waits at most ten seconds.
-  int32_t Wait();
+  int32_t Wait() { return nrd_request_wait(record_, In(kPatienceMs)); }
   int32_t SubmitAndWait();
   [[nodiscard]] std::string_view message() const {
     return {record_->error->message, record_->error->message_size};
@@ -136,7 +169,9 @@ class TestRequest {
   nrd_request* record_ = nullptr;
 };
 
-inline int64_t In(int64_t delay_ms) { return nrd_clock_now_ns() + delay_ms * 1'000'000; }
+// Submits the request; true once the idle instance of its model executes it, false if it is
+// answered without that.
+bool Begins(TestRequest& request, const FunctionBackend& backend);
 
 }  // namespace nereid::test
 

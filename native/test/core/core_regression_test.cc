@@ -93,7 +93,7 @@ TEST_CASE("with preserve_ordering a cached answer does not overtake") {
   TestRequest alone(model, 1, 1);
   const int32_t code = alone.Submit();
   CHECK((code == NRD_OK || alone.Wait() == NRD_OK));
-  CHECK(nrd_model_drain(model.get(), In(10'000), &error) == NRD_OK);
+  CHECK(nrd_model_drain(model.get(), In(kPatienceMs), &error) == NRD_OK);
 }
 
 TEST_CASE("priorities and DELAY contradict preserve_ordering") {
@@ -128,7 +128,7 @@ TEST_CASE("a drain does not sit out the queue delay") {
   REQUIRE(one.Submit() == NRD_PENDING);
   REQUIRE(two.Submit() == NRD_PENDING);
   nrd_error error{};
-  CHECK(nrd_model_drain(model.get(), In(10'000), &error) == NRD_OK);
+  CHECK(nrd_model_drain(model.get(), In(kPatienceMs), &error) == NRD_OK);
   CHECK(one.Wait() == NRD_OK);
   CHECK(two->executed_batch_size == 2);
 }

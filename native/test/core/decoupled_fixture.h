@@ -91,7 +91,7 @@ inline int32_t ValueOf(const nrd_batch* batch, uint32_t request) {
 
 // Sends responses until it is told to stop; returns the status that told it.
 inline int32_t SendUntilStopped(nrd_batch* batch, nrd_error* error) {
-  const int64_t until_ns = In(10'000);
+  const int64_t until_ns = In(kPatienceMs);
   int32_t code = NRD_OK;
   while (code == NRD_OK && nrd_clock_now_ns() < until_ns) {
     code = Send(batch, 0, 1, error);

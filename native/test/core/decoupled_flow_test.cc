@@ -39,10 +39,15 @@ TEST_CASE("a request past its deadline tells the backend to stop") {
   }};
   TestModel model(runtime, backend, {.flags = kDecoupled});
   TestRequest request(model);
-  request->deadline_ns = In(50);
-  CHECK(request.SubmitAndWait() == NRD_DEADLINE_EXCEEDED);
+  uint64_t rejected = 0;
+  CHECK(UnderSomeLimit(50, [&](int64_t limit_ms) {
+    request->deadline_ns = In(limit_ms);
+    CHECK(request.SubmitAndWait() == NRD_DEADLINE_EXCEEDED);
+    ++rejected;
+    return backend.executions > 0;
+  }));
   CHECK(request.message() == "Request deadline expired while it was executing");
-  CHECK(model.stats().fail_rejected == 1);
+  CHECK(model.stats().fail_rejected == rejected);
 }
 
 TEST_CASE("requests of one batch are answered each in their own way") {
@@ -198,7 +203,7 @@ TEST_CASE("the last answer comes after the responses, also through the completio
   TestRequest request(model);
   CHECK(request.Submit() == NRD_PENDING);
   nrd_error error{};
-  CHECK(nrd_model_drain(model.get(), In(10'000), &error) == NRD_OK);
+  CHECK(nrd_model_drain(model.get(), In(kPatienceMs), &error) == NRD_OK);
   CHECK(events.seen == "rrc");
 }
 

@@ -34,7 +34,8 @@ struct Keeper {
 
   nrd_batch* Take() {
     std::unique_lock lock(mutex);
-    REQUIRE(changed.wait_for(lock, std::chrono::seconds(10), [this] { return !kept.empty(); }));
+    REQUIRE(changed.wait_for(lock, std::chrono::milliseconds(kPatienceMs),
+                             [this] { return !kept.empty(); }));
     nrd_batch* const batch = kept.front();
     kept.pop_front();
     return batch;
@@ -243,7 +244,7 @@ TEST_CASE("answers keep the order of requests, in whatever order batches are fin
   }
   Answer(batches[0]);
   std::unique_lock lock(order.mutex);
-  REQUIRE(order.changed.wait_for(lock, std::chrono::seconds(10),
+  REQUIRE(order.changed.wait_for(lock, std::chrono::milliseconds(kPatienceMs),
                                  [&] { return order.tags.size() == 3; }));
   CHECK(order.tags == std::vector<uint64_t>{0, 1, 2});
 }
@@ -327,7 +328,7 @@ TEST_CASE("a request can be answered before the others of its batch") {
   TestRuntime runtime;
   TestModel model(runtime, keeper.backend,
                   {.flags = NRD_MODEL_DYNAMIC_BATCHING,
-                   .max_queue_delay_ns = 10'000'000'000,
+                   .max_queue_delay_ns = kUntilFullNs,
                    .preferred_sizes = {3}});
   TestRequest first(model, 1, 1);
   TestRequest second(model, 1, 2);
@@ -360,11 +361,9 @@ TEST_CASE("a request can be answered before the others of its batch") {
   }
   CHECK(first.Wait() == NRD_OK);
   CHECK(first.output() == std::vector<int32_t>(4, 1));
-  CHECK(nrd_model_drain(model.get(), In(10'000), nullptr) == NRD_OK);
+  CHECK(nrd_model_drain(model.get(), In(kPatienceMs), nullptr) == NRD_OK);
   // The instance's thread counts the execution when the backend has returned to it.
-  for (int ms = 0; ms < 10'000 && model.stats().execution_count == 0; ++ms) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  CHECK(Eventually([&] { return model.stats().execution_count > 0; }));
   const nrd_model_stats stats = model.stats();
   CHECK(stats.executing_count == 0);
   CHECK(stats.execution_count == 1);
@@ -378,7 +377,7 @@ TEST_CASE("an output of the batch reaches those that are left, after one was ans
   TestRuntime runtime;
   TestModel model(runtime, keeper.backend,
                   {.flags = NRD_MODEL_DYNAMIC_BATCHING,
-                   .max_queue_delay_ns = 10'000'000'000,
+                   .max_queue_delay_ns = kUntilFullNs,
                    .preferred_sizes = {4}});
   TestRequest first(model, 1, 1);
   TestRequest second(model, 2, 2);
@@ -417,7 +416,7 @@ TEST_CASE("a warm-up is not answered before its batch") {
     CHECK(nrd_request_warm_up(request.get()) == NRD_OK);
   }
   CHECK(model.stats().executing_count == 0);
-  CHECK(nrd_model_drain(model.get(), In(10'000), nullptr) == NRD_OK);
+  CHECK(nrd_model_drain(model.get(), In(kPatienceMs), nullptr) == NRD_OK);
 }
 
 TEST_CASE("an objective learns from a batch whose requests were answered before it ended") {
@@ -435,12 +434,11 @@ TEST_CASE("an objective learns from a batch whose requests were answered before 
   CHECK(nrd_batch_request_finish(batch, 0) == NRD_OK);
   CHECK(request.Wait() == NRD_OK);
   Finish(batch);
-  uint32_t points = 0;
-  for (int ms = 0; ms < 10'000 && points == 0; ++ms) {  // the instance's thread measures
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(Eventually([&] {  // the instance's thread measures
+    uint32_t points = 0;
     nrd_model_cost_curve_read(model.get(), nullptr, 0, &points);
-  }
-  CHECK(points == 1);
+    return points == 1;
+  }));
 }
 
 TEST_CASE("requests whose answers have an order are answered with their batch") {
@@ -449,7 +447,7 @@ TEST_CASE("requests whose answers have an order are answered with their batch") 
   TestRuntime runtime;
   TestModel model(runtime, keeper.backend,
                   {.flags = NRD_MODEL_DYNAMIC_BATCHING | NRD_MODEL_PRESERVE_ORDERING,
-                   .max_queue_delay_ns = 10'000'000'000,
+                   .max_queue_delay_ns = kUntilFullNs,
                    .preferred_sizes = {2}});
   TestRequest first(model, 1, 1);
   TestRequest second(model, 1, 2);

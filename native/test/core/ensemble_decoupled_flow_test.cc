@@ -6,26 +6,13 @@
 namespace nereid::test {
 namespace {
 
-// Waits at most ten seconds.
-template <typename Condition>
-bool Eventually(Condition&& condition) {
-  const int64_t give_up_ns = In(10'000);
-  while (!condition()) {
-    if (nrd_clock_now_ns() > give_up_ns) {
-      return false;
-    }
-    std::this_thread::yield();
-  }
-  return true;
-}
-
 const ModelSettings kQueued{.flags = NRD_MODEL_NO_INLINE};
 
 // Sends 1, 2, ... until it is told to stop.
 Run Endless(std::atomic<int32_t>* sent, std::atomic<int32_t>* told) {
   return [=](nrd_batch* batch, nrd_error* error) {
     int32_t code = NRD_OK;
-    const int64_t give_up_ns = In(10'000);
+    const int64_t give_up_ns = In(kPatienceMs);
     while (code == NRD_OK && nrd_clock_now_ns() < give_up_ns) {
       code = Send(batch, 0, *sent + 1, error);
       *sent += code == NRD_OK ? 1 : 0;
@@ -113,28 +100,36 @@ TEST_CASE("a deadline ends a stream") {
     std::atomic<int32_t> told{0};
     Collector collector;
     Stream stream(collector, Endless(&sent, &told), kQueued, limit);
-    Gate gate;
     stream.run_adder = [&](nrd_batch* batch, nrd_error* error) {
-      gate.Enter();
+      CHECK(Eventually([&] { return told != NRD_OK; }));
       return SumInputs(batch, error, 100);
     };
     TestRequest request(stream.ensemble);
-    request->deadline_ns = In(50);
-    CHECK(request.Submit() == NRD_PENDING);
-    CHECK(Eventually([&] { return told != NRD_OK; }));
-    gate.Open();
-    CHECK(request.Wait() == NRD_DEADLINE_EXCEEDED);
+    CHECK(UnderSomeLimit(50, [&](int64_t limit_ms) {
+      request->deadline_ns = In(limit_ms);
+      CHECK(request.SubmitAndWait() == NRD_DEADLINE_EXCEEDED);
+      return told != NRD_OK;
+    }));
   }
 }
 
 TEST_CASE("the timeout of a request begins anew for each response") {
+  constexpr int64_t kTimeoutNs = 600'000'000'000;
   Collector collector;
-  Stream stream(collector, [](nrd_batch* batch, nrd_error* error) {
+  std::atomic<int64_t> sent_ns{0};
+  Stream stream(collector, [&](nrd_batch* batch, nrd_error* error) {
     std::this_thread::sleep_for(std::chrono::milliseconds(600));
+    sent_ns = nrd_clock_now_ns();
     return Send(batch, 0, 1, error);
   });
+  stream.run_adder = [&](nrd_batch* batch, nrd_error* error) {
+    const auto rest_ns = static_cast<int64_t>(batch->requests[0]->timeout_ns);
+    CHECK(rest_ns + nrd_clock_now_ns() - sent_ns >= kTimeoutNs);
+    CHECK(rest_ns <= kTimeoutNs);
+    return SumInputs(batch, error, 100);
+  };
   TestRequest request(stream.ensemble);
-  request->timeout_ns = 500'000'000;
+  request->timeout_ns = kTimeoutNs;
   CHECK(request.SubmitAndWait() == NRD_OK);
   CHECK(collector.Of(0) == Rows({101}));
 }

@@ -34,14 +34,7 @@ void Sleep(int64_t delay_ms) { std::this_thread::sleep_for(std::chrono::millisec
 
 // Waits until the batch's only request is cancelled; false if it is not.
 bool WaitForMark(const nrd_batch* batch) {
-  const int64_t give_up_ns = In(10'000);
-  while (nrd_request_is_cancelled(batch->requests[0]) == 0) {
-    if (nrd_clock_now_ns() > give_up_ns) {
-      return false;
-    }
-    std::this_thread::yield();
-  }
-  return true;
+  return Eventually([=] { return nrd_request_is_cancelled(batch->requests[0]) != 0; });
 }
 
 TEST_CASE("a failing step ends the request with its status, and later steps do not run") {
@@ -216,23 +209,44 @@ TEST_CASE("deadline and timeout hold for all steps together") {
     Sleep(first_step_ms);
     return SumInputs(batch, error, 1);
   };
+  uint64_t rejected = 0;
   TestRequest late(steps.ensemble);
-  late->deadline_ns = In(10);
-  CHECK(late.SubmitAndWait() == NRD_DEADLINE_EXCEEDED);
-  CHECK(late.message() ==
-        "in ensemble 'e', step 'second': Request deadline expired before it was submitted");
+  CHECK(UnderSomeLimit(10, [&](int64_t limit_ms) {
+    first_step_ms = 3 * limit_ms;
+    late->deadline_ns = In(limit_ms);
+    CHECK(late.SubmitAndWait() == NRD_DEADLINE_EXCEEDED);
+    ++rejected;
+    return late.message() ==
+           "in ensemble 'e', step 'second': Request deadline expired before it was submitted";
+  }));
   late->deadline_ns = 1;
   CHECK(late.Submit() == NRD_DEADLINE_EXCEEDED);
   CHECK(late.message() == "Request deadline expired before it was submitted");
 
+  constexpr std::string_view kTimedOut = "in ensemble 'e', step 'second': Request timeout expired";
   TestRequest slow(steps.ensemble);
-  slow->timeout_ns = 10'000'000;
-  CHECK(slow.SubmitAndWait() == NRD_UNAVAILABLE);
-  CHECK(slow.message() == "in ensemble 'e', step 'second': Request timeout expired");
+  CHECK(UnderSomeLimit(10, [&](int64_t limit_ms) {
+    first_step_ms = 3 * limit_ms;
+    slow->timeout_ns = static_cast<uint64_t>(limit_ms) * 1'000'000;
+    CHECK(slow.SubmitAndWait() == NRD_UNAVAILABLE);
+    ++rejected;
+    return slow.message() == kTimedOut;
+  }));
   CHECK(steps.second_backend.executions == 0);
-  CHECK(steps.ensemble.stats().fail_rejected == 3);
+  CHECK(steps.ensemble.stats().fail_rejected == rejected + 1);
 
-  // In the queue of a later step only the rest of the timeout counts.
+  // For a later step only the rest of the timeout counts.
+  uint64_t rest_ns = 0;
+  steps.run_second = [&](nrd_batch* batch, nrd_error* error) {
+    rest_ns = batch->requests[0]->timeout_ns;
+    return SumInputs(batch, error, 1);
+  };
+  first_step_ms = 30;
+  slow->timeout_ns = 600'000'000'000;
+  CHECK(slow.SubmitAndWait() == NRD_OK);
+  CHECK(rest_ns > 0);
+  CHECK(rest_ns <= 599'970'000'000);
+
   steps.run_second = [&](nrd_batch* batch, nrd_error* error) {
     gate.Enter();
     return SumInputs(batch, error, 1);
@@ -241,18 +255,19 @@ TEST_CASE("deadline and timeout hold for all steps together") {
   holder->flags = NRD_REQUEST_NO_INLINE;
   REQUIRE(holder.Submit() == NRD_PENDING);
   gate.WaitForEntered(1);
-  first_step_ms = 200;
-  slow->timeout_ns = 500'000'000;
-  CHECK(slow.Submit() == NRD_PENDING);
-  CHECK(slow.Wait() == NRD_UNAVAILABLE);
-  CHECK(slow.message() == "in ensemble 'e', step 'second': Request timeout expired");
-  CHECK(slow->queue_ns < 450'000'000);
-  first_step_ms = 30;
-  late->deadline_ns = In(60);
-  CHECK(late.Submit() == NRD_PENDING);
-  CHECK(late.Wait() == NRD_DEADLINE_EXCEEDED);
-  CHECK(late.message() ==
-        "in ensemble 'e', step 'second': Request deadline expired while it waited in the queue");
+  first_step_ms = 5;
+  CHECK(UnderSomeLimit(50, [&](int64_t limit_ms) {
+    slow->timeout_ns = static_cast<uint64_t>(limit_ms) * 1'000'000;
+    const bool queued = slow.Submit() == NRD_PENDING;
+    CHECK(slow.Wait() == NRD_UNAVAILABLE);
+    return queued && slow.message() == kTimedOut;
+  }));
+  CHECK(UnderSomeLimit(50, [&](int64_t limit_ms) {
+    late->deadline_ns = In(limit_ms);
+    CHECK(late.SubmitAndWait() == NRD_DEADLINE_EXCEEDED);
+    return late.message() ==
+           "in ensemble 'e', step 'second': Request deadline expired while it waited in the queue";
+  }));
   gate.Open();
   CHECK(holder.Wait() == NRD_OK);
 }
@@ -321,13 +336,17 @@ TEST_CASE("draining with patience loses nothing; releasing ends what is on its w
   TestRuntime runtime;
   for (const bool patient : {true, false}) {
     TwoSteps steps(runtime, NRD_MODEL_NO_INLINE);
-    steps.run_first = [](nrd_batch* batch, nrd_error* error) {
+    constexpr int32_t kLast = 7;
+    steps.run_first = [=](nrd_batch* batch, nrd_error* error) {
+      if (!patient && *static_cast<const int32_t*>(batch->inputs[0].data) == kLast) {
+        CHECK(WaitForMark(batch));
+      }
       Sleep(5);
       return SumInputs(batch, error, 1);
     };
     std::vector<TestRequest> requests;
-    for (int i = 0; i < 8; ++i) {
-      requests.emplace_back(steps.ensemble, 1, 1);
+    for (int32_t i = 0; i <= kLast; ++i) {
+      requests.emplace_back(steps.ensemble, 1, i);
       CHECK(requests.back().Submit() <= NRD_OK);
     }
     if (patient) {

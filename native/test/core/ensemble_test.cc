@@ -16,19 +16,12 @@ uint64_t LiveBuffers(TestRuntime& runtime) {
   return stats.live_buffers;
 }
 
-// Waits, ten seconds at most, until `count` threads are here.
+// Waits until `count` threads are here.
 class Meeting {
  public:
   bool Join(int count) {
-    const int64_t give_up_ns = In(10'000);
     here_.fetch_add(1);
-    while (here_ < count) {
-      if (nrd_clock_now_ns() > give_up_ns) {
-        return false;
-      }
-      std::this_thread::yield();
-    }
-    return true;
+    return Eventually([&] { return here_ >= count; });
   }
 
  private:
@@ -354,10 +347,7 @@ void OnComplete(void* context, const uint64_t* tags, uint32_t count) {
 }
 
 void WaitForCalls(const Calls& calls, int count) {
-  const int64_t give_up_ns = In(10'000);
-  while (calls.count < count && nrd_clock_now_ns() < give_up_ns) {
-    std::this_thread::yield();
-  }
+  REQUIRE(Eventually([&] { return calls.count >= count; }));
   REQUIRE(calls.count == count);
 }
 

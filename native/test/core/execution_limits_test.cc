@@ -25,11 +25,7 @@ nrd_instance_stats StatsOf(TestModel& model, uint32_t instance = 0) {
 }
 
 void AwaitState(TestModel& model, int32_t state, uint32_t instance = 0) {
-  const int64_t until_ns = In(10'000);
-  while (StatsOf(model, instance).state != state) {
-    REQUIRE(nrd_clock_now_ns() < until_ns);
-    std::this_thread::yield();
-  }
+  REQUIRE(Eventually([&] { return StatsOf(model, instance).state == state; }));
 }
 
 // Executions of all models that use it, at a time.

@@ -32,7 +32,7 @@ TEST_CASE("requests of a batch share the memory that they were gathered in") {
   TestModel model(runtime, backend,
                   {.max_batch_size = 3,
                    .flags = NRD_MODEL_DYNAMIC_BATCHING,
-                   .max_queue_delay_ns = 5'000'000'000});
+                   .max_queue_delay_ns = kUntilFullNs});
   TestRequest one(model, 1, 1);
   TestRequest two(model, 2, 2);
   REQUIRE(one.Submit() == NRD_PENDING);

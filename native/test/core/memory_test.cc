@@ -29,7 +29,7 @@ TEST_CASE("a model has the buffers of its requests: inputs, gathered inputs and 
   FunctionBackend other_backend{.run = CopyInputs};
   TestModel model(runtime, backend,
                   {.flags = NRD_MODEL_NO_INLINE | NRD_MODEL_DYNAMIC_BATCHING,
-                   .max_queue_delay_ns = 10'000'000'000,
+                   .max_queue_delay_ns = kUntilFullNs,
                    .preferred_sizes = {2}});
   self = &model;
   TestModel other(runtime, other_backend);

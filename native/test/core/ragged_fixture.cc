@@ -76,6 +76,7 @@ RaggedOptions::RaggedOptions(FunctionBackend& backend, const RaggedSettings& set
         {.output = 0, .kind = NRD_SCATTER_WITH_INPUT_SHAPE, .source = 0, .reserved = 0});
   }
   options.flags = settings.flags;
+  options.inline_budget_ns = kInlineBudgetNs;
   options.max_batch_size = settings.max_batch_size;
 }
 

@@ -104,7 +104,7 @@ class RaggedRequest {
   nrd_request* operator->() { return record_; }
   nrd_request* get() { return record_; }
   int32_t Submit() { return nrd_request_submit(record_); }
-  int32_t Wait() { return nrd_request_wait(record_, In(10'000)); }
+  int32_t Wait() { return nrd_request_wait(record_, In(kPatienceMs)); }
   [[nodiscard]] std::string message() const {
     return {record_->error->message, record_->error->message_size};
   }

@@ -285,7 +285,7 @@ nrd_model* LoadPairs(TestRuntime& runtime, FunctionBackend& backend, const nrd_b
   if (table != nullptr) {
     options.table = *table;
   }
-  options.options.max_queue_delay_ns = 10'000'000'000;
+  options.options.max_queue_delay_ns = kUntilFullNs;
   nrd_model* model = nullptr;
   nrd_error error{};
   REQUIRE(nrd_model_load(runtime.get(), options.Finish(), nullptr, &model, &error) == NRD_OK);

@@ -36,7 +36,7 @@ struct Receiver {
 
   void Await(size_t count) {
     std::unique_lock lock(mutex);
-    REQUIRE(changed.wait_for(lock, std::chrono::seconds(10),
+    REQUIRE(changed.wait_for(lock, std::chrono::milliseconds(kPatienceMs),
                              [&] { return completed.size() >= count; }));
   }
 };

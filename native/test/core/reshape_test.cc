@@ -101,7 +101,7 @@ class ReshapeRequest {
 
   nrd_request* operator->() { return record_; }
   int32_t Submit() { return nrd_request_submit(record_); }
-  int32_t Wait() { return nrd_request_wait(record_, In(10'000)); }
+  int32_t Wait() { return nrd_request_wait(record_, In(kPatienceMs)); }
   int32_t Run() {
     const int32_t code = Submit();
     return code == NRD_PENDING ? Wait() : code;

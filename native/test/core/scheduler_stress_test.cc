@@ -216,7 +216,7 @@ void RunClient(Stress& stress, int client, int round) {
 nrd_model_stats CheckCounts(Stress& stress, TestModel& model, size_t index) {
   // The last answer is delivered before the scheduler has counted it.
   nrd_error error{};
-  CHECK(nrd_model_drain(model.get(), In(10'000), &error) == NRD_OK);
+  CHECK(nrd_model_drain(model.get(), In(kPatienceMs), &error) == NRD_OK);
   const nrd_model_stats stats = model.stats();
   CHECK(stats.pending_count == 0);
   CHECK(stats.executing_count == 0);

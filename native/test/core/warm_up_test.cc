@@ -216,8 +216,7 @@ TEST_CASE("requests that come during a warm-up wait until it is over") {
   }
   TestRequest late(model);
   late->deadline_ns = In(20);
-  CHECK(late.Submit() == NRD_PENDING);
-  CHECK(late.Wait() == NRD_DEADLINE_EXCEEDED);
+  CHECK(late.SubmitAndWait() == NRD_DEADLINE_EXCEEDED);
   TestRequest cancelled(model);
   CHECK(cancelled.Submit() == NRD_PENDING);
   CHECK(nrd_request_cancel(cancelled.get()) == NRD_OK);
@@ -303,11 +302,7 @@ TEST_CASE("a completion callback cannot warm up, which could be its own thread's
   TestRequest request(model);
   seen.request = request.get();
   CHECK(request.Submit() == NRD_PENDING);
-  const int64_t until_ns = In(10'000);
-  while (seen.status == NRD_PENDING && nrd_clock_now_ns() < until_ns) {
-    std::this_thread::yield();
-  }
-  CHECK(seen.status == NRD_FAILED_PRECONDITION);
+  CHECK(Eventually([&] { return seen.status == NRD_FAILED_PRECONDITION; }));
   nrd_error error{};
   CHECK(nrd_model_drain(model.get(), 0, &error) == NRD_OK);
 }
@@ -352,15 +347,14 @@ TEST_CASE("warm-ups between requests, cancellations and timeouts lose nothing") 
       warmed.fetch_add(code == NRD_OK ? 1 : 0);
     }
   });
-  const int64_t until_ns = In(10'000);
-  while ((answered < 3000 || warmed < 20) && nrd_clock_now_ns() < until_ns) {
+  CHECK(Eventually([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+    return answered >= 3000 && warmed >= 20;
+  }));
   stop = true;
   for (std::thread& thread : threads) {
     thread.join();
   }
-  CHECK(warmed >= 20);
   const nrd_model_stats stats = model.stats();
   CHECK(stats.success.count + stats.fail.count == answered);
 }

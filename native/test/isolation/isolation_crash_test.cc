@@ -86,9 +86,9 @@ void LetDieInAnyWay(const std::string& backend) {
         // An answer that the child overwrites may be lost, refused or changed; the next request may
         // meet a process that is about to be killed, or one that reports too much.
         TestRequest next(victim, 1, -7);
-        int32_t after = next.SubmitAndWait();
+        int32_t after = RunWithinLimit(next);
         for (int tries = 0; command > Command::kFail && after != NRD_OK && tries < 3; ++tries) {
-          after = next.SubmitAndWait();
+          after = RunWithinLimit(next);
         }
         CHECK_MESSAGE(after == NRD_OK, std::string(next.message()));
       }
@@ -114,7 +114,7 @@ TEST_CASE("an answer that is lost for lack of memory does not reach the next req
     {
       const FailingAllocation failing(number);
       if (lost.Submit() == NRD_PENDING) {
-        nrd_request_wait(lost.get(), In(10'000));
+        nrd_request_wait(lost.get(), In(kPatienceMs));
       }
       happened = failing.happened();
     }

@@ -34,6 +34,15 @@ nrd_model* Isolated(TestRuntime& runtime, const IsolationSettings& settings) {
   return model;
 }
 
+int32_t RunWithinLimit(TestRequest& request) {
+  int32_t code = NRD_OK;
+  CHECK(Eventually([&] {
+    code = request.SubmitAndWait();
+    return code == NRD_OK || request.message().find("no answer within") == std::string_view::npos;
+  }));
+  return code;
+}
+
 nrd_isolation_stats IsolationStats(TestModel& model) {
   nrd_isolation_stats stats{};
   REQUIRE(nrd_model_isolation_read(model.get(), &stats, nullptr) == NRD_OK);
@@ -67,6 +76,13 @@ Belongings CountBelongings() {
     ++found.threads;
   }
   return found;
+}
+
+void CheckNothingLeft(const Belongings& before) {
+  CHECK(Eventually([&] { return CountBelongings().threads <= before.threads; }));
+  const Belongings after = CountBelongings();
+  CHECK(after.descriptors == before.descriptors);
+  CHECK(after.children == before.children);
 }
 
 bool IsAlive(int32_t process) { return process != 0 && kill(process, 0) == 0; }

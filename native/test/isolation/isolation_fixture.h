@@ -21,6 +21,9 @@ struct IsolationSettings {
 
 Status LoadIsolated(TestRuntime& runtime, const IsolationSettings& settings, nrd_model** model_out);
 
+// Submits again while the machine is too slow for the model's limit; returns the status.
+int32_t RunWithinLimit(TestRequest& request);
+
 // Loads the model, or fails the test.
 nrd_model* Isolated(TestRuntime& runtime, const IsolationSettings& settings = {});
 
@@ -41,6 +44,8 @@ struct Belongings {
   size_t children = 0;
 };
 Belongings CountBelongings();
+// Checks that there is no more than before, once threads that ended have left.
+void CheckNothingLeft(const Belongings& before);
 
 bool IsAlive(int32_t process);
 

@@ -105,6 +105,10 @@ std::vector<std::string> OrtThreads() {
   return ids;
 }
 
+bool HasOrtThreads(size_t count) {
+  return Eventually([=] { return OrtThreads().size() == count; });
+}
+
 std::string TestModelPath(std::string_view name) {
   return TestFolder() / "models" / (std::string(name) + ".onnx");
 }
@@ -177,7 +181,7 @@ Status OnnxRequest::Run() {
 }
 
 Status OnnxRequest::Wait() {
-  REQUIRE(nrd_request_wait(record_, In(10'000)) != NRD_DEADLINE_EXCEEDED);
+  REQUIRE(nrd_request_wait(record_, In(kPatienceMs)) != NRD_DEADLINE_EXCEEDED);
   return StatusFromCallback(record_->status, *record_->error, "run");
 }
 

@@ -31,6 +31,8 @@ const OrtLibrary& SharedOnnxRuntime();
 
 // The ids of this process's threads that run ONNX Runtime's work.
 std::vector<std::string> OrtThreads();
+// Waits until there are so many: threads that were joined may still be listed.
+bool HasOrtThreads(size_t count);
 
 std::string TestModelPath(std::string_view name);     // native/test/models/NAME.onnx
 std::string BundledModelPath(std::string_view name);  // examples/models/NAME/1/model.onnx
@@ -86,7 +88,7 @@ class OnnxRequest {
   void SetStrings(uint32_t index, const std::vector<int64_t>& shape,
                   const std::vector<std::string>& values);
 
-  // Submits, waits at most ten seconds, and returns the status.
+  // Submits, waits, and returns the status.
   Status Run();
   int32_t Submit() { return nrd_request_submit(record_); }
   Status Wait();

@@ -338,7 +338,7 @@ TEST_CASE("requests with strings share a batch") {
   OnnxSettings settings = Identity("bytes", NRD_TYPE_BYTES);
   settings.max_batch_size = 2;
   settings.flags = NRD_MODEL_DYNAMIC_BATCHING | NRD_MODEL_NO_INLINE;
-  settings.max_queue_delay_ns = 10'000'000'000;
+  settings.max_queue_delay_ns = kUntilFullNs;
   OnnxTestModel model(runtime, settings);
   OnnxRequest first(model);
   OnnxRequest second(model);

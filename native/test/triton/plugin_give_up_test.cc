@@ -64,7 +64,7 @@ TEST_CASE("a request is answered when it has ended, whatever others of its batch
     Plugin plugin(NEREID_HOARDING_PATH, "hoarding");
     PluginModel model(plugin, {.max_batch_size = 2,
                                .flags = NRD_MODEL_DYNAMIC_BATCHING,
-                               .max_queue_delay_ns = 10'000'000'000});
+                               .max_queue_delay_ns = 600'000'000'000});
     PluginRequest hoarded(model, "", {1});
     PluginRequest answered(model, "", {1});
     hoarded.Submit();

@@ -13,14 +13,14 @@ TEST_CASE("a backend reads all that came with a request") {
       .With("truth", true)
       .With("real", 0.25);
   request->id = View("a request");
-  request->timeout_ns = 3'000'000'000;
+  request->timeout_ns = 3'000'000'000'000;
   REQUIRE(request.Run() == NRD_OK);
   request.CheckReport();
   const Reply& reply = request.replies()[0];
   CHECK(std::get<std::string>(reply.values.at("id")) == "a request");
   CHECK(std::get<int64_t>(reply.values.at("sequence")) == 0);
   CHECK(std::get<int64_t>(reply.values.at("flags")) == 0);
-  CHECK(std::get<int64_t>(reply.values.at("timeout")) == 3'000'000);
+  CHECK(std::get<int64_t>(reply.values.at("timeout")) == 3'000'000'000);
   CHECK(std::get<bool>(reply.values.at("cancelled")) == false);
   CHECK(std::get<std::string>(reply.values.at("got text")) == "größer");
   CHECK(std::get<int64_t>(reply.values.at("got number")) == -7);
