@@ -76,7 +76,7 @@ log=$to/tmp/log
 env -i PATH=/bin HOME=/root JAVA_HOME="$java_home" "$(command -v chroot)" "$to" \
   "/opt/$name/bin/nereid" serve "/opt/$name/examples/models" /text --http-address 127.0.0.1 --http-port 0 >"$log" 2>&1 &
 server=$!
-deadline=$((SECONDS + 60))
+deadline=$((SECONDS + 300))
 until grep -q '^Ready ' "$log"; do
   if ((SECONDS > deadline)) || ! kill -0 $server 2>/dev/null; then
     cat "$log" >&2

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /** Counts this process's system calls on files and sockets, by strace. */
 final class SystemCalls {
 
-  private static final long PATIENCE_MS = 20_000;
+  private static final long PATIENCE_MS = 120_000;
 
   /** The system calls that frontends use; not every strace knows those with a question mark. */
   private static final String CALLS =

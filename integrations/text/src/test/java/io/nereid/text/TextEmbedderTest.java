@@ -188,14 +188,16 @@ class TextEmbedderTest {
         });
       }
       try {
-        for (int i = 0; i < 3; i++) {
+        long startNs = System.nanoTime();
+        for (int i = 0; i < 3 || met.get() < 4; i++) {
           assertEquals(1, similarity(expected, shared.embed("a dog")), 1e-5);
+          assertTrue(
+              System.nanoTime() - startNs < 120e9, "ours never waited beside three of theirs");
         }
       } finally {
         done.set(true);
       }
     }
-    assertEquals(4, met.get(), "one of ours waited beside three of theirs");
   }
 
   /** Asks about other tokens, as many as "a dog" has; gives how many texts the batch had. */

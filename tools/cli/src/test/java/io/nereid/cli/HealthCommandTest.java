@@ -17,17 +17,19 @@ import org.junit.jupiter.api.Test;
 /** Answers of real servers to a container's health check. */
 class HealthCommandTest {
 
+  private static final String[] PATIENT = {"--timeout-secs", "60"};
+
   @Test
   void aReadyServerIsHealthyAndAStoppedOneIsNot() {
     NereidServer server = NereidServer.start(options());
     String url = server.frontends().getFirst().url().toString();
     try (server) {
-      assertHealth(0, "", url);
-      assertHealth(0, "", url + "/");
-      assertHealth(0, "", url + "/v2/health/live");
-      assertHealth(1, "expected status 200, got 404", url + "/v2/models/none/ready");
+      assertHealth(0, "", url, PATIENT);
+      assertHealth(0, "", url + "/", PATIENT);
+      assertHealth(0, "", url + "/v2/health/live", PATIENT);
+      assertHealth(1, "expected status 200, got 404", url + "/v2/models/none/ready", PATIENT);
     }
-    assertHealth(1, "expected an answer, got ", url);
+    assertHealth(1, "expected an answer, got ", url, PATIENT);
   }
 
   @Test

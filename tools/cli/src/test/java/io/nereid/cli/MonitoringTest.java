@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import static io.nereid.cli.KubernetesShape.at;
+import static io.nereid.server.http.TestServer.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -68,12 +69,17 @@ class MonitoringTest {
         break;
       }
     }
-    // Answers are told once there are some.
+    // Answers are told once there are some, which are counted after they were written.
     ok(addresses.get("HTTP") + "/v2/health/live");
     try (InferenceClient client = InferenceClient.connect("grpc://" + addresses.get("gRPC"))) {
       assertTrue(client.serverLive());
     }
-    for (String line : ok(addresses.get("metrics") + "/metrics").split("\n")) {
+    String metrics = addresses.get("metrics") + "/metrics";
+    for (String protocol : List.of("http", "grpc")) {
+      String told = "nereid_" + protocol + "_requests_total{";
+      await(() -> ok(metrics).contains(told), "no " + told);
+    }
+    for (String line : ok(metrics).split("\n")) {
       Matcher sample = SAMPLE.matcher(line);
       if (sample.matches()) {
         Set<String> labels = samples.computeIfAbsent(sample.group(1), name -> new HashSet<>());
@@ -140,10 +146,14 @@ class MonitoringTest {
     assertEquals(0, process.exitValue());
   }
 
-  private static String ok(String url) throws IOException {
-    HttpURLConnection connection = (HttpURLConnection) URI.create(url).toURL().openConnection();
-    assertEquals(200, connection.getResponseCode(), url);
-    return new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+  private static String ok(String url) {
+    try {
+      HttpURLConnection connection = (HttpURLConnection) URI.create(url).toURL().openConnection();
+      assertEquals(200, connection.getResponseCode(), url);
+      return new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import static io.nereid.cli.PerfFixture.number;
+import static io.nereid.server.http.TestServer.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.xml.sax.InputSource;
+import tools.jackson.jr.ob.JSON;
 
 /** The load generator against the server: what arrives there, and what is told of it. */
 class PerfCommandTest {
@@ -79,11 +81,10 @@ class PerfCommandTest {
     }
     String whole = arguments.replace("HTTP", fixture.http()).replace("GRPC", fixture.grpc());
     all.addAll(Arrays.asList(whole.split(" ")));
-    Map<String, Object> result = fixture.result(all.toArray(String[]::new));
+    Map<String, Object> result =
+        fixture.resultWith(
+            one -> is(2, 0.1, one, "rows_per_s", "requests_per_s"), all.toArray(String[]::new));
     double requests = number(result, "requests");
-    assertTrue(requests > 0, fixture::printed);
-    double rows = number(result, "rows_per_s");
-    assertEquals(2 * number(result, "requests_per_s"), rows, 0.05 * rows, fixture::printed);
     assertTrue(fixture.server.nereid().model("m").statistics().success().count() >= requests);
     assertTrue(number(result, "server_compute_infer_us") >= 0, "the server's statistics are told");
     assertTrue(number(result, "latency_p50_us") <= number(result, "latency_p99_us"));
@@ -92,6 +93,12 @@ class PerfCommandTest {
             Path.of("/dev/shm"), "nereid-perf-" + ProcessHandle.current().pid() + "-*")) {
       assertFalse(left.iterator().hasNext(), "shared memory is left");
     }
+  }
+
+  /** Whether a result has so many of something to one of something else. */
+  private static boolean is(
+      double ratio, double tolerance, Map<String, Object> result, String many, String one) {
+    return Math.abs(number(result, many) / number(result, one) - ratio) <= tolerance;
   }
 
   @ParameterizedTest
@@ -131,6 +138,15 @@ class PerfCommandTest {
       }
       batch.output("OUT", batch.input("IN"));
     }
+
+    /**
+     * Whether lengths vary and each sequence has ended, of which a client may have lost patience.
+     */
+    synchronized boolean hasSeenAll() {
+      boolean ended = open.isEmpty();
+      open.clear();
+      return ended && lengths.size() > 1;
+    }
   }
 
   @ParameterizedTest
@@ -152,15 +168,14 @@ class PerfCommandTest {
     String whole = arguments.replace("HTTP", fixture.http()).replace("GRPC", fixture.grpc());
     all.addAll(Arrays.asList(whole.split(" ")));
     all.addAll(List.of("--sequence-length-variation", "50"));
-    Map<String, Object> result = fixture.result(all.toArray(String[]::new));
+    Map<String, Object> result =
+        fixture.resultWith(one -> watch.hasSeenAll(), all.toArray(String[]::new));
     double perSequence = number(result, "requests_per_s") / number(result, "sequences_per_s");
     double ended = number(result, "sequences_per_s") * number(result, "measured_s");
     double cut = 3 * 6 / ended; // requests of sequences that begin or end outside the windows
     assertEquals(4, perSequence, 1 + cut, fixture::printed);
     assertTrue(fixture.printed().contains(" sequences/s"), fixture::printed);
     assertEquals(null, watch.fault.get());
-    assertTrue(watch.open.isEmpty(), "not ended: " + watch.open);
-    assertTrue(watch.lengths.size() > 1, watch.lengths.toString());
     assertTrue(watch.lengths.stream().allMatch(length -> length <= 6), watch.lengths.toString());
   }
 
@@ -185,10 +200,13 @@ class PerfCommandTest {
                       }
                     })
                 .build());
+    String[] arguments = {"m", "-i", "grpc", "-u", fixture.grpc(), "--streaming", "-p", "200"};
     Map<String, Object> result =
-        fixture.result("m", "-i", "grpc", "-u", fixture.grpc(), "--streaming", "-p", "200");
-    double perRequest = number(result, "responses_per_s") / number(result, "requests_per_s");
-    assertEquals(4, perRequest, 0.5, fixture::printed);
+        fixture.resultWith(
+            one ->
+                number(one, "requests") >= 10
+                    && is(4, 0.5, one, "responses_per_s", "requests_per_s"),
+            arguments);
     assertTrue(number(result, "first_response_p50_us") >= 2000, fixture::printed);
     assertTrue(number(result, "between_responses_p50_us") >= 1000, fixture::printed);
     assertTrue(number(result, "latency_p50_us") >= 8000, fixture::printed);
@@ -229,7 +247,8 @@ class PerfCommandTest {
             {"data": [{"IN": [1, -2]}, {"IN": {"content": [[3, 4]], "shape": [2]}},
                       {"IN": {"b64": "BQAAAAYAAAA="}}]}
             """);
-    fixture.result("m", "-u", fixture.http(), "--input-data", json.toString());
+    fixture.resultWith(
+        any -> seen.size() >= 3, "m", "-u", fixture.http(), "--input-data", json.toString());
     assertEquals(Set.of("[1, -2]", "[3, 4]", "[5, 6]"), seen);
     seen.clear();
     Path raw = Files.write(directory.resolve("IN"), new byte[] {7, 0, 0, 0, 8, 0, 0, 0});
@@ -242,8 +261,9 @@ class PerfCommandTest {
     fixture.result("m", "-u", fixture.http(), "--input-data", "zero", "--input-form", "json");
     assertEquals(Set.of("[0, 0]"), seen);
     seen.clear();
-    fixture.result("m", "-u", fixture.http(), "--variants", "5", "--random-range", "3:6");
-    assertTrue(seen.size() > 1 && seen.size() <= 5, seen.toString());
+    String[] varied = {"m", "-u", fixture.http(), "--variants", "5", "--random-range", "3:6"};
+    fixture.resultWith(any -> seen.size() > 1, varied);
+    assertTrue(seen.size() <= 5, seen.toString());
     assertTrue(seen.stream().allMatch(one -> one.matches("\\[[345], [345]]")), seen.toString());
   }
 
@@ -254,7 +274,10 @@ class PerfCommandTest {
         Files.writeString(
             directory.resolve("data.json"),
             "{\"data\": [[{\"IN\": [1, 1]}, {\"IN\": [1, 2]}], [{\"IN\": [2, 1]}]]}");
-    fixture.result("m", "-u", fixture.http(), "--input-data", json.toString(), "--sequences");
+    String[] arguments = {
+      "m", "-u", fixture.http(), "--input-data", json.toString(), "--sequences"
+    };
+    fixture.resultWith(any -> seen.size() >= 3, arguments);
     assertEquals(Set.of("[1, 1]", "[1, 2]", "[2, 1]"), seen);
   }
 
@@ -322,12 +345,18 @@ class PerfCommandTest {
                       batch.output("OUT", batch.input("IN"));
                     })
                 .build());
-    Map<String, Object> report =
-        fixture.report("m", "-u", fixture.http(), "--slo", "p50<=75ms", "-p", "120");
-    Map<?, ?> slo = (Map<?, ?>) report.get("slo");
+    Path json = directory.resolve("slo.json");
+    String[] search = {
+      "m", "-u", fixture.http(), "--slo", "p50<=75ms", "-p", "120", "--json", json.toString()
+    };
+    // Three wait 60 ms each if nothing disturbs; else another load may be found, or none.
+    String found = "(?s).*p50<=75ms is met up to concurrency [23]: .*";
+    await(
+        () -> fixture.run(search) == 0 && fixture.printed().matches(found),
+        "neither three at a time nor two were found");
+    Map<?, ?> slo = (Map<?, ?>) JSON.std.mapFrom(Files.readString(json)).get("slo");
     assertEquals(true, slo.get("met"), fixture::printed);
-    double found = ((Number) slo.get("value")).doubleValue();
-    assertTrue(found == 3 || found == 2, fixture::printed); // three wait 60 ms if nothing disturbs
+    assertTrue(List.of(2.0, 3.0).contains(slo.get("value")), fixture::printed);
     assertTrue(fixture.printed().contains("tried for p50<=75ms"), fixture::printed);
     int code = fixture.run("m", "-u", fixture.http(), "--slo", "avg<=1ms");
     assertEquals(1, code, fixture::printed);

@@ -1,6 +1,7 @@
 package io.nereid.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
@@ -15,15 +16,18 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import tools.jackson.jr.ob.JSON;
 
 /** A server in this process, and the load generator against it through the command line. */
 final class PerfFixture implements AutoCloseable {
 
-  /** Short windows, all of which count: the tests are about what is told, not about speed. */
+  /** Short windows, of which the first three in a row with an answer count, however fast it is. */
   static final List<String> BRIEFLY =
-      List.of("--warm-up", "50", "-p", "50", "-r", "3", "-s", "1000");
+      List.of("--warm-up", "50", "-p", "50", "-r", "10000", "-s", "1000");
+
+  private static final long PATIENCE_NS = 120_000_000_000L;
 
   final NereidServer server;
   private final Path directory;
@@ -112,10 +116,29 @@ final class PerfFixture implements AutoCloseable {
 
   /** The one result of what has to succeed without errors. */
   Map<String, Object> result(String... arguments) throws IOException {
-    List<Map<String, Object>> results = results(report(arguments));
-    assertEquals(1, results.size(), this::printed);
-    assertEquals(0, results.getFirst().get("errors"), this::printed);
-    return results.getFirst();
+    return resultWith(any -> true, arguments);
+  }
+
+  /** The same, measured until it is as expected. */
+  Map<String, Object> resultWith(Predicate<Map<String, Object>> expected, String... arguments)
+      throws IOException {
+    Map<String, Object> result = measureUntil(expected, arguments);
+    assertEquals(0, result.get("errors"), this::printed);
+    return result;
+  }
+
+  /** Measures until the one result is as expected: it is not where the machine stood still. */
+  Map<String, Object> measureUntil(Predicate<Map<String, Object>> expected, String... arguments)
+      throws IOException {
+    long startNs = System.nanoTime();
+    while (true) {
+      List<Map<String, Object>> results = results(report(arguments));
+      assertEquals(1, results.size(), this::printed);
+      if (expected.test(results.getFirst())) {
+        return results.getFirst();
+      }
+      assertTrue(System.nanoTime() - startNs < PATIENCE_NS, this::printed);
+    }
   }
 
   static double number(Map<String, Object> result, String name) {

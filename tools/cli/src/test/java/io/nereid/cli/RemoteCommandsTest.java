@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import static io.nereid.server.http.TestServer.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -31,6 +32,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,9 +75,11 @@ class RemoteCommandsTest {
   }
 
   private String url(String protocol) {
-    return protocol.equals("http")
-        ? "localhost:" + server.httpPort()
-        : "grpc://localhost:" + server.grpcPort().orElseThrow();
+    return switch (protocol) {
+      case "http" -> "localhost:" + server.httpPort();
+      case "https" -> "https://localhost:" + server.httpPort();
+      default -> "grpc://localhost:" + server.grpcPort().orElseThrow();
+    };
   }
 
   private int run(String protocol, String... arguments) {
@@ -89,6 +93,12 @@ class RemoteCommandsTest {
   private String printed(String protocol, String... arguments) {
     int code = run(protocol, arguments);
     assertEquals(0, code, last::err);
+    return last.out();
+  }
+
+  /** What is printed once it is as expected: {@code top} has little patience with metrics. */
+  private String printedOnce(Predicate<String> expected, String protocol, String... arguments) {
+    await(() -> expected.test(printed(protocol, arguments)), "it was never printed as expected");
     return last.out();
   }
 
@@ -229,10 +239,12 @@ class RemoteCommandsTest {
     load.join();
     assertTrue(((Number) busy.get("p99_ms")).doubleValue() > 0, busy::toString);
     assertEquals(Set.of("idle"), ((Map<?, ?>) busy.get("batch_ends")).keySet());
-    Map<?, ?> idle = identity(printed(protocol, with(top, "--json")));
+    Map<?, ?> idle =
+        identity(
+            printedOnce(look -> look.contains("\"instances\":"), protocol, with(top, "--json")));
     assertEquals(0.0, ((Number) idle.get("waiting")).doubleValue());
     assertTrue(((Number) idle.get("instances")).intValue() > 0, idle::toString);
-    assertFalse(printed(protocol, top).contains("--metrics-url"), last.out());
+    printedOnce(look -> !look.contains("--metrics-url"), protocol, top);
     String without = printed(protocol, "top", "-n", "1", "-d", "0.1");
     assertTrue(without.contains("; --metrics-url URL says where"), without);
     String wrong = failure(protocol, 2, "top", "--metrics-url", "localhost:8002");
@@ -251,15 +263,14 @@ class RemoteCommandsTest {
             HttpOptions.DEFAULT.withTls(tls).withAccess(access),
             access,
             MetricsOptions.DEFAULT.withTls(tls).withAccess(access));
-    last = new CommandLineRun();
-    String look = "top --json -n 1 -d 0.1 -u https://localhost:" + server.httpPort();
-    List<String> line = new ArrayList<>(List.of(look.split(" ")));
+    List<String> line = new ArrayList<>(List.of("top --json -n 1 -d 0.1".split(" ")));
     line.addAll(List.of("--token-file", token.toString(), "--tls-ca"));
     line.add(authority.writeCertificate(directory.resolve("ca.pem")).toString());
     int metrics = server.metricsPort().orElseThrow();
     line.addAll(List.of("--metrics-url", "https://localhost:" + metrics + "/metrics"));
-    assertEquals(0, last.run(line.toArray(String[]::new)), last::err);
-    assertTrue(((Number) identity(last.out()).get("instances")).intValue() > 0, last::out);
+    String look =
+        printedOnce(text -> text.contains("\"instances\":"), "https", line.toArray(String[]::new));
+    assertTrue(((Number) identity(look).get("instances")).intValue() > 0, look);
   }
 
   private static Map<?, ?> identity(String look) throws IOException {

@@ -32,6 +32,9 @@ import java.util.stream.Stream;
  */
 final class HttpSoak extends Soak implements AutoCloseable {
 
+  /** Sets a time so short that a client which stands still exceeds it, and is told so. */
+  static final String GRPC_TIME = "--grpc-request-timeout-secs";
+
   /** Until then the JVM compiles, and its heap takes its size. */
   private static final double WARM_UP = 0.25;
 
@@ -129,7 +132,7 @@ final class HttpSoak extends Soak implements AutoCloseable {
             "explicit",
             "--load-model",
             "*",
-            "--grpc-request-timeout-secs",
+            GRPC_TIME,
             "1",
             "--grpc-max-total-input-size",
             "1000000");

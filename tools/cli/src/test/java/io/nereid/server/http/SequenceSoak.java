@@ -33,7 +33,7 @@ final class SequenceSoak extends Soak {
   private static final Path MODEL = Path.of("../../native/test/models/accumulate.onnx");
 
   /** After which the server gives up a sequence whose client has left. */
-  private static final Duration IDLE = Duration.ofSeconds(2);
+  private static final Duration IDLE = Duration.ofSeconds(10);
 
   /** Fewer than there are clients, so that sequences wait for a place. */
   private static final int ROWS = 8;

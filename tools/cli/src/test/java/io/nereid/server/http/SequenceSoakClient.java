@@ -186,12 +186,14 @@ final class SequenceSoakClient implements SoakClient {
   }
 
   /**
-   * A sequence whose client was too slow is over. The server's idle time lies within the time from
-   * sending one request to the failure of the next: if that is shorter, it was the server.
+   * A sequence whose client was too slow is over, be it in the middle of a request. The server's
+   * idle time lies within the time from sending one request to the failure of the next: if that is
+   * shorter, it was the server.
    */
   private boolean explained(Throwable failure) {
-    boolean isStart = String.valueOf(failure.getMessage()).contains("must specify the START flag");
-    if (isStart && System.nanoTime() - sentNs >= idleNs) {
+    String text = String.valueOf(failure.getMessage());
+    boolean isStart = text.contains("must specify the START flag");
+    if (isStart && System.nanoTime() - sentNs >= idleNs || text.contains(HttpSoak.GRPC_TIME)) {
       soak.idled.increment();
     } else {
       soak.fault(name() + ": " + failure);
