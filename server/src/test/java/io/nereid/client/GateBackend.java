@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 /** Copies IN to OUT, one batch for each permit: tests decide when something executes. */
 final class GateBackend implements Backend {
 
-  static final long PATIENCE_SECONDS = 20;
+  static final long PATIENCE_SECONDS = 60;
 
   private final Semaphore entered = new Semaphore(0);
   private final Semaphore permits = new Semaphore(0);

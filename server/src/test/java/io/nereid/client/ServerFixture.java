@@ -60,7 +60,7 @@ abstract class ServerFixture {
   }
 
   static void await(BooleanSupplier condition) {
-    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+    long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (!condition.getAsBoolean()) {
       assertTrue(System.nanoTime() < deadlineNs, "it did not come true");
       LockSupport.parkNanos(2_000_000);

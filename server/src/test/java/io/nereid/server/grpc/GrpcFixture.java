@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 /** A server on a port of its own, and a client's connection to it. */
 public final class GrpcFixture implements AutoCloseable {
 
-  static final Duration PATIENCE = Duration.ofSeconds(20);
+  static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Nereid nereid;
   private final ServerState state;

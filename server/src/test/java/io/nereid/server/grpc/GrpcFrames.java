@@ -1,6 +1,7 @@
 package io.nereid.server.grpc;
 
 import io.nereid.server.http.FrameClient;
+import io.nereid.server.http.RawClient;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
@@ -31,10 +32,17 @@ public final class GrpcFrames {
         .array();
   }
 
+  /** The head of a call and some data behind it, to be sent in one piece. */
+  static byte[] begun(int stream, String path, byte[] data, boolean last) {
+    byte[] block = FrameClient.block("POST", path, FIELDS);
+    return RawClient.concat(
+        FrameClient.bytes(FrameClient.HEADERS, FrameClient.END_HEADERS, stream, block),
+        FrameClient.dataFrames(stream, data, last));
+  }
+
   /** Makes a call of the inference service with one message, and gives the whole reply. */
   public static FrameClient.Reply call(FrameClient client, int stream, String method, byte[] bytes)
       throws IOException {
-    client.head(stream, false, "POST", path(method), FIELDS);
-    return client.data(stream, message(bytes), true).await(stream);
+    return client.send(begun(stream, path(method), message(bytes), true)).await(stream);
   }
 }

@@ -23,6 +23,7 @@ import io.nereid.proto.ModelInferResponse;
 import io.nereid.server.http.GateBackend;
 import io.nereid.types.DataType;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -253,15 +254,22 @@ class InferErrorsGrpcTest {
 
   @Test
   void aDeadlineReachesTheQueue() throws Exception {
-    Future<ModelInferResponse> executing = call(InferFixture.patient(), 1);
+    Future<ModelInferResponse> executing = call(CallOptions.DEFAULT, 1);
     gate.awaitBatch();
-    Future<ModelInferResponse> waiting =
-        call(CallOptions.DEFAULT.withDeadlineAfter(300, TimeUnit.MILLISECONDS), 2);
-    InferFixture.await(() -> pending() == 1, "it does not wait");
+    boolean waited = false;
+    for (int seconds = 1; !waited && seconds < 60; seconds *= 2) { // a busy machine may need some
+      Future<ModelInferResponse> waiting =
+          call(CallOptions.DEFAULT.withDeadlineAfter(seconds, TimeUnit.SECONDS), 2);
+      while (!waited && !waiting.isDone()) {
+        waited = pending() == 1;
+        Thread.sleep(1);
+      }
+      assertThrows(ExecutionException.class, waiting::get);
+    }
+    assertTrue(waited, "it does not wait");
     InferFixture.await(() -> pending() == 0, "its deadline did not take it out of the queue");
-    assertThrows(Exception.class, () -> waiting.get(20, TimeUnit.SECONDS));
     gate.open(1);
-    assertEquals(1f, InferFixture.firstFloat(executing.get(20, TimeUnit.SECONDS)));
+    assertEquals(1f, InferFixture.firstFloat(executing.get()));
     assertEquals(1, server.nereid().model("gate").statistics().executionCount());
   }
 

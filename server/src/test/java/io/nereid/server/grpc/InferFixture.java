@@ -33,7 +33,7 @@ import java.util.concurrent.locks.LockSupport;
 /** A server with a client that infers. Closing it checks that it gave all memory back. */
 public final class InferFixture implements AutoCloseable {
 
-  static final Duration PATIENCE = Duration.ofSeconds(20);
+  static final Duration PATIENCE = Duration.ofSeconds(60);
 
   /** The method that infers once. */
   public static final MethodDescriptor<ModelInferRequest, ModelInferResponse> INFER =

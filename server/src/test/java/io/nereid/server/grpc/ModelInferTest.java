@@ -224,7 +224,7 @@ class ModelInferTest {
               .putParameters("sequence_id", parameter("a"))
               .putParameters("sequence_start", parameter(true))
               .putParameters("priority", parameter(3))
-              .putParameters("timeout", parameter(1_000_000))
+              .putParameters("timeout", parameter(3_600_000_000L))
               .putParameters("triton_enable_empty_final_response", parameter(true)));
       assertEquals(
           Map.of(
@@ -329,7 +329,7 @@ class ModelInferTest {
         }
       }
       for (Future<ModelInferResponse> call : calls) {
-        ModelInferResponse response = call.get(20, TimeUnit.SECONDS);
+        ModelInferResponse response = call.get(60, TimeUnit.SECONDS);
         assertEquals(response.getId(), "" + (int) InferFixture.firstFloat(response));
       }
     }
@@ -355,7 +355,7 @@ class ModelInferTest {
       assertTrue(slow.stream().noneMatch(Future::isDone));
       gate.open(8);
       for (int i = 0; i < 8; i++) {
-        assertEquals(i, InferFixture.firstFloat(slow.get(i).get(20, TimeUnit.SECONDS)));
+        assertEquals(i, InferFixture.firstFloat(slow.get(i).get(60, TimeUnit.SECONDS)));
       }
     }
   }

@@ -95,7 +95,7 @@ class StoppingTest {
             "RepositoryModelLoad", request, RepositoryModelLoadResponse.getDefaultInstance());
     ListenableFuture<RepositoryModelLoadResponse> reply =
         ClientCalls.futureUnaryCall(server.channel().newCall(method, CallOptions.DEFAULT), request);
-    assertTrue(loading.await(20, TimeUnit.SECONDS));
+    assertTrue(loading.await(60, TimeUnit.SECONDS));
     return reply;
   }
 
@@ -126,8 +126,8 @@ class StoppingTest {
     refused = assertThrows(StatusRuntimeException.class, this::index);
     assertEquals(Status.Code.UNAVAILABLE, refused.getStatus().getCode());
     mayLoad.countDown();
-    assertTrue(server.server().stop(Duration.ofSeconds(20)));
-    assertEquals(RepositoryModelLoadResponse.getDefaultInstance(), reply.get(20, TimeUnit.SECONDS));
+    assertTrue(server.server().stop(Duration.ofSeconds(60)));
+    assertEquals(RepositoryModelLoadResponse.getDefaultInstance(), reply.get(60, TimeUnit.SECONDS));
   }
 
   @Test
@@ -135,7 +135,7 @@ class StoppingTest {
     ListenableFuture<RepositoryModelLoadResponse> reply = load();
     assertFalse(server.server().stop(Duration.ofMillis(50)));
     ExecutionException failure =
-        assertThrows(ExecutionException.class, () -> reply.get(20, TimeUnit.SECONDS));
+        assertThrows(ExecutionException.class, () -> reply.get(60, TimeUnit.SECONDS));
     assertEquals(
         Status.Code.CANCELLED,
         Status.fromThrowable(failure.getCause()).getCode(),
@@ -218,7 +218,7 @@ class StoppingTest {
     assertThrows(NereidException.class, () -> GrpcServer.start(server.state(), taken));
     // The event loops of the failed start end by themselves, on a busy machine some time later.
     List<Long> after = instances(parts);
-    for (int i = 0; i < 100 && !isAtMost(after, before); i++) {
+    for (int i = 0; i < 600 && !isAtMost(after, before); i++) {
       Thread.sleep(100);
       after = instances(parts);
     }

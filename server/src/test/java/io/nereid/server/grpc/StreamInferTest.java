@@ -218,7 +218,7 @@ class StreamInferTest {
     client.send(floats("x", 2));
     client.send(floats("gate", 3));
     assertEquals(1, InferFixture.firstFloat(client.nextGood()));
-    Status status = client.end.get(20, TimeUnit.SECONDS);
+    Status status = client.end.get(60, TimeUnit.SECONDS);
     assertEquals(Status.Code.NOT_FOUND, status.getCode());
     assertTrue(status.getDescription().contains("'x' is not found"), status.getDescription());
     gate.open(1);
@@ -251,7 +251,7 @@ class StreamInferTest {
     headers.put(GRPC_ERROR, "true");
     Client strict = new Client(headers, Integer.MAX_VALUE);
     strict.send(request);
-    Status status = strict.end.get(20, TimeUnit.SECONDS);
+    Status status = strict.end.get(60, TimeUnit.SECONDS);
     assertEquals(Status.Code.INVALID_ARGUMENT, status.getCode());
     assertTrue(status.getDescription().contains("unsupported type 'BYTES'"));
     assertTrue(strict.responses.isEmpty());
@@ -290,7 +290,7 @@ class StreamInferTest {
     client.send(repeat(20, 2));
     client.send(floats("m", 5));
     client.call.halfClose();
-    assertEquals(Status.Code.OK, client.end.get(20, TimeUnit.SECONDS).getCode());
+    assertEquals(Status.Code.OK, client.end.get(60, TimeUnit.SECONDS).getCode());
     assertEquals(21, client.responses.size());
     Client empty = new Client();
     assertEquals(Status.Code.OK, empty.finish().getCode());
@@ -373,11 +373,11 @@ class StreamInferTest {
     busy.send(floats("gate", 1));
     gate.awaitBatch();
     server.state().health().stop();
-    Status end = idle.end.get(20, TimeUnit.SECONDS);
+    Status end = idle.end.get(60, TimeUnit.SECONDS);
     assertEquals(Status.Code.UNAVAILABLE, end.getCode());
     assertEquals(GrpcStatus.STOPPING.getDescription(), end.getDescription());
     gate.open(1);
     busy.nextGood();
-    assertEquals(Status.Code.UNAVAILABLE, busy.end.get(20, TimeUnit.SECONDS).getCode());
+    assertEquals(Status.Code.UNAVAILABLE, busy.end.get(60, TimeUnit.SECONDS).getCode());
   }
 }

@@ -14,6 +14,7 @@ import io.nereid.proto.RepositoryModelLoadRequest;
 import io.nereid.proto.RepositoryModelLoadResponse;
 import io.nereid.server.LoggedLines;
 import io.nereid.server.http.FrameClient;
+import io.nereid.server.http.RawClient;
 import io.nereid.types.DataType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -50,9 +51,8 @@ class UnfinishedMessagesTest {
   /** Begins a message of some length, and sends that many bytes of it. */
   private static void begin(FrameClient client, int stream, String method, int length, int sent)
       throws IOException {
-    client.head(stream, false, "POST", GrpcFrames.path(method), GrpcFrames.FIELDS);
     byte[] bytes = ByteBuffer.allocate(5 + sent).position(1).putInt(length).array();
-    client.data(stream, bytes, false);
+    client.send(GrpcFrames.begun(stream, GrpcFrames.path(method), bytes, false));
   }
 
   private static void expect(FrameClient client, int stream, String status, String text)
@@ -80,6 +80,22 @@ class UnfinishedMessagesTest {
     assertEquals("3", reply.fields.get("grpc-status"), reply.fields::toString);
   }
 
+  /** The same where a pause of this machine may take longer than the server allows. */
+  private static void awaitServed(GrpcFixture server, int byteCount) {
+    InferFixture.await(() -> isServed(server, byteCount), "nothing is served any more");
+  }
+
+  private static boolean isServed(GrpcFixture server, int byteCount) {
+    try (FrameClient client = connect(server)) {
+      return GrpcFrames.call(client, 1, "RepositoryModelLoad", unknownField(byteCount))
+          .fields
+          .get("grpc-status")
+          .equals("3");
+    } catch (IOException e) {
+      return false; // a frame was late
+    }
+  }
+
   @Test
   void aCallWithoutAMessageHasATime() throws IOException {
     try (GrpcFixture server = server(0, Duration.ofMillis(500));
@@ -88,7 +104,7 @@ class UnfinishedMessagesTest {
       expect(client, 1, "4", "the first message of a call");
       client.head(3, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
       expect(client, 3, "4", "the first message of a call");
-      expectServed(client, 5, 100_000);
+      awaitServed(server, 100_000);
     }
   }
 
@@ -98,13 +114,12 @@ class UnfinishedMessagesTest {
     byte[] whole = FrameClient.bytes(FrameClient.HEADERS, 0, 1, block); // more is to follow
     try (GrpcFixture server = server(0, Duration.ofMillis(500));
         FrameClient half = connect(server);
-        FrameClient open = connect(server);
-        FrameClient other = connect(server)) {
+        FrameClient open = connect(server)) {
       half.send(Arrays.copyOf(whole, whole.length / 2));
       open.send(whole);
       assertTrue(half.isClosedByServer());
       assertTrue(open.isClosedByServer());
-      expectServed(other, 1, 100_000);
+      awaitServed(server, 100_000);
     }
   }
 
@@ -154,12 +169,12 @@ class UnfinishedMessagesTest {
   void wholeOnesHaveATimeToEndTheirCall() throws Exception {
     try (GrpcFixture server = server(MIB, Duration.ofMillis(500));
         FrameClient client = connect(server)) {
-      client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
-      client.data(1, GrpcFrames.message(new byte[0]), false).await(FrameClient.DATA, 0);
+      byte[] nothing = GrpcFrames.message(new byte[0]);
+      client.send(GrpcFrames.begun(1, GrpcFrames.path("ModelStreamInfer"), nothing, false));
+      client.await(FrameClient.DATA, 0);
       begin(client, 3, "ModelInfer", 100, 100);
       expect(client, 3, "4", "the end of a call's only message");
-      client.head(5, false, "POST", HEALTH_CHECK, GrpcFrames.FIELDS);
-      client.data(5, GrpcFrames.message(new byte[0]), false);
+      client.send(GrpcFrames.begun(5, HEALTH_CHECK, nothing, false));
       expect(client, 5, "4", "--grpc-request-timeout-secs");
       client.data(1, new byte[0], true); // a stream may rest
       assertEquals("0", client.await(1).fields.get("grpc-status"));
@@ -204,12 +219,12 @@ class UnfinishedMessagesTest {
   void haveATimeToGetOn() throws Exception {
     try (GrpcFixture server = server(MIB, Duration.ofMillis(500));
         FrameClient client = connect(server)) {
-      begin(client, 1, "ModelInfer", 900_000, 400_000);
+      begin(client, 1, "ModelInfer", 900_000, 100_000); // all of it fits into a socket
       expect(client, 1, "4", "--grpc-request-timeout-secs");
       client.head(3, false, "POST", GrpcFrames.path("ServerReady"), GrpcFrames.FIELDS);
       client.data(3, new byte[3], false); // not even its length
       expect(client, 3, "4", "--grpc-request-timeout-secs");
-      expectServed(client, 5, 900_000); // nothing was kept
+      awaitServed(server, 1_000_000); // nothing was kept
     }
   }
 
@@ -276,14 +291,17 @@ class UnfinishedMessagesTest {
               .build()
               .toByteArray();
       byte[] message = GrpcFrames.message(request);
-      client.head(1, false, "POST", GrpcFrames.path("ModelStreamInfer"), GrpcFrames.FIELDS);
-      client.data(1, Arrays.copyOf(message, 3), false);
-      client.data(1, Arrays.copyOfRange(message, 3, message.length), false);
+      byte[] begun =
+          GrpcFrames.begun(
+              1, GrpcFrames.path("ModelStreamInfer"), Arrays.copyOf(message, 3), false);
+      byte[] rest = Arrays.copyOfRange(message, 3, message.length);
+      client.send(RawClient.concat(begun, FrameClient.dataFrames(1, rest, false)));
       client.await(FrameClient.DATA, 0);
       client.data(1, Arrays.copyOf(message, message.length - 1), false);
       FrameClient.Reply reply = client.await(1);
       assertEquals("4", reply.fields.get("grpc-status"), reply.fields::toString);
-      assertEquals(0, server.nereid().poolStatistics().liveBuffers());
+      InferFixture.await(
+          () -> server.nereid().poolStatistics().liveBuffers() == 0, "buffers are still in use");
     }
   }
 }

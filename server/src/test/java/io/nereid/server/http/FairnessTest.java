@@ -1,6 +1,6 @@
 package io.nereid.server.http;
 
-import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.Nereid;
 import io.nereid.NereidOptions;
@@ -152,33 +152,44 @@ class FairnessTest {
                     + "}}]}")
                 .getBytes(StandardCharsets.US_ASCII));
     int busy = 2 * Runtime.getRuntime().availableProcessors();
-    List<RawClient> clients = new ArrayList<>();
-    TestServer server = new TestServer();
-    try (RawClient victim = server.connect()) {
+    try (TestServer server = new TestServer();
+        RawClient victim = server.connect()) {
       server.load(
           ModelSpec.builder("long")
               .backend(backend)
               .input("IN", DataType.BOOL, 1)
               .output("OUT", DataType.FP32, -1));
       victim.get("/v2/health/live").expect(200);
+      boolean inTime = false;
+      for (int round = 0; round < 10 && !inTime; round++) { // any thread may be slow in one
+        inTime = isBesideLongReplies(server, victim, busy, request);
+      }
+      assertTrue(inTime, "others wait for whole replies");
+    }
+  }
+
+  /** Whether a client has some turns while all of the busy ones wait for their replies. */
+  private static boolean isBesideLongReplies(
+      TestServer server, RawClient victim, int busy, byte[] request) throws IOException {
+    List<RawClient> clients = new ArrayList<>();
+    try {
+      long wanted = server.statistics("long").inferenceCount() + busy;
       for (int i = 0; i < busy; i++) {
         clients.add(server.connect().send(request));
       }
       TestServer.await(
           () ->
-              server.statistics("long").inferenceCount() == busy
+              server.statistics("long").inferenceCount() >= wanted
                   || clients.stream().anyMatch(FairnessTest::isAnswered),
           "the requests are not executed");
       for (int i = 0; i < 5; i++) {
         victim.get("/v2/health/live").expect(200);
       }
-      assertFalse(
-          clients.stream().anyMatch(FairnessTest::isAnswered), "others wait for whole replies");
+      return clients.stream().noneMatch(FairnessTest::isAnswered);
     } finally {
       for (RawClient client : clients) {
         client.close();
       }
-      server.close();
     }
   }
 

@@ -190,14 +190,19 @@ public final class FrameClient implements AutoCloseable {
   }
 
   public FrameClient data(int stream, byte[] bytes, boolean last) throws IOException {
+    return send(dataFrames(stream, bytes, last));
+  }
+
+  public static byte[] dataFrames(int stream, byte[] bytes, boolean last) {
+    ByteArrayOutputStream frames = new ByteArrayOutputStream();
     int from = 0;
     do {
       int count = Math.min(FRAME_BYTES, bytes.length - from);
-      boolean end = last && from + count == bytes.length;
-      frame(DATA, end ? END_STREAM : 0, stream, Arrays.copyOfRange(bytes, from, from + count));
+      int flags = last && from + count == bytes.length ? END_STREAM : 0;
+      frames.writeBytes(bytes(DATA, flags, stream, Arrays.copyOfRange(bytes, from, from + count)));
       from += count;
     } while (from < bytes.length);
-    return this;
+    return frames.toByteArray();
   }
 
   public FrameClient post(int stream, String path, String body, String... fields)
@@ -253,10 +258,10 @@ public final class FrameClient implements AutoCloseable {
   public Reply await(int stream) throws IOException {
     Reply reply = reply(stream);
     while (!reply.complete) {
-      next();
-      if (reply.reset >= 0 && !reply.complete) {
+      if (reply.reset >= 0) {
         throw new IOException("stream " + stream + " was reset: " + reply.reset);
       }
+      next();
     }
     return reply;
   }

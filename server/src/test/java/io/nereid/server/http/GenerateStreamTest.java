@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /** Streams of events: when they come, how they end, and who waits for whom. */
@@ -235,23 +236,46 @@ class GenerateStreamTest {
             patient.connectionCount(),
             Duration.ofMillis(300),
             patient.idleTime());
-    try (TestServer server = new TestServer(limits).load(backend.model());
-        RawClient client = server.connect();
-        RawClient quick = server.connect()) {
-      send(client, MANY, 10_000, "");
-      client.receiveHead().expect(200);
-      TestServer.await(() -> backend.cancelled.get() == 1, "it waits for ever");
+    try (TestServer server = new TestServer(limits).load(backend.model())) {
+      TestServer.await(() -> isGivenUp(server), "no stream began");
       // Each write has its own time: a stream may last longer than any of them.
+      TestServer.await(() -> lasts(server), "no stream lasts");
+    }
+  }
+
+  /** Whether a stream that nobody reads began; then it waits for its end. */
+  private boolean isGivenUp(TestServer server) {
+    int before = backend.cancelled.get();
+    try (RawClient client = server.connect()) {
+      if (send(client, MANY, 10_000, "").receiveHead().status() != 200) {
+        return false;
+      }
+      TestServer.await(() -> backend.cancelled.get() > before, "it waits for ever");
+      return true;
+    } catch (IOException e) {
+      return false; // a thread was too slow for the server's limit
+    }
+  }
+
+  /** Whether a stream of several events comes, although its client is not slow. */
+  private boolean lasts(TestServer server) {
+    TestServer.await(() -> server.statistics("stream").executingCount() == 0, "it goes on");
+    backend.permits.drainPermits();
+    try (RawClient quick = server.connect()) {
       send(quick, 5, 1, ",\"gate\":true");
       for (int i = 0; i < 5; i++) {
-        Thread.sleep(120);
+        LockSupport.parkNanos(120_000_000);
         backend.permits.release();
       }
-      quick.receiveHead().expect(200);
-      for (int i = 0; i < 5; i++) {
-        assertEquals(EVENT, quick.chunk());
+      int events = 0;
+      if (quick.receiveHead().status() == 200) {
+        while (EVENT.equals(quick.chunk())) {
+          events++;
+        }
       }
-      assertNull(quick.chunk());
+      return events == 5;
+    } catch (IOException e) {
+      return false; // a thread was too slow for the server's limit
     }
   }
 
@@ -263,7 +287,7 @@ class GenerateStreamTest {
       backend.permits.release();
       client.receiveHead().expect(200);
       client.chunk();
-      Thread stopping = new Thread(() -> server.http().stop(Duration.ofSeconds(10)));
+      Thread stopping = new Thread(() -> server.http().stop(TestServer.PATIENCE));
       stopping.start();
       TestServer.await(server::isStopping, "it does not stop");
       backend.permits.release();

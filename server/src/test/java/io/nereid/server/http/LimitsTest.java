@@ -26,69 +26,71 @@ class LimitsTest {
 
   @Test
   void aSlowHeadIsGivenUp() throws IOException {
-    try (TestServer server = new TestServer(limits(SHORT, LONG));
-        RawClient client = server.connect()) {
-      client.send("GET /v2 HTTP/1.1\r\nHost: ");
+    try (TestServer server = new TestServer(limits(SHORT, LONG))) {
+      TestServer.await(
+          () -> isTold(server, "GET /v2 HTTP/1.1\r\nHost: ", false),
+          "nobody was told of the limit");
+    }
+  }
+
+  /** Whether a client that sends no more, or a byte now and then, is told why it is given up. */
+  private static boolean isTold(TestServer server, String begun, boolean drips) {
+    try (RawClient client = server.connect()) {
+      client.send(begun);
+      if (drips) {
+        Thread.startVirtualThread(() -> drip(client));
+      }
       String text = client.receive().expect(408).text();
       assertTrue(text.contains("--http-request-timeout-secs"), text);
-      assertTrue(client.isClosedByServer());
+      return drips || client.isClosedByServer();
+    } catch (IOException e) {
+      return false; // the server's own thread was too slow
+    }
+  }
+
+  private static void drip(RawClient client) {
+    try {
+      for (int i = 0; i < 1000; i++) {
+        Thread.sleep(10);
+        client.send("x");
+      }
+    } catch (IOException | InterruptedException e) {
+      // The server had enough of it.
     }
   }
 
   @Test
   void aDrippingBodyIsGivenUp() throws Exception {
-    try (TestServer server = new TestServer(limits(SHORT, LONG)).identity(DataType.FP32);
-        RawClient client = server.connect()) {
-      String json =
-          "{\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1,2500],\"parameters\":"
-              + "{\"binary_data_size\":10000}}]}";
-      client.send(
-          "POST /v2/models/FP32/infer HTTP/1.1\r\nHost: a\r\nInference-Header-Content-Length: "
-              + json.length()
-              + "\r\nContent-Length: "
-              + (json.length() + 10_000)
-              + "\r\n\r\n"
-              + json);
-      Thread dripping =
-          Thread.startVirtualThread(() -> {
-            try {
-              for (int i = 0; i < 1000; i++) {
-                client.send("x");
-                Thread.sleep(10);
-              }
-            } catch (IOException | InterruptedException e) {
-              // The server had enough of it.
-            }
-          });
-      client.receive().expect(408);
+    try (TestServer server = new TestServer(limits(SHORT, LONG)).identity(DataType.FP32)) {
+      TestServer.await(
+          () -> isTold(server, announcing(10_000), true), "nobody was told of the limit");
       server.awaitNoLiveBuffers();
-      client.hangUp();
-      dripping.join();
     }
   }
 
   @Test
   void anIdleConnectionIsClosed() throws IOException {
     try (TestServer server = new TestServer(limits(LONG, SHORT));
-        RawClient client = server.connect();
         RawClient silent = server.connect()) {
-      client.get("/v2").expect(200);
-      assertTrue(client.isClosedByServer());
+      TestServer.await(() -> isClosedBehindAReply(server), "no client was answered");
       assertTrue(silent.isClosedByServer());
+    }
+  }
+
+  private static boolean isClosedBehindAReply(TestServer server) {
+    try (RawClient client = server.connect()) {
+      return client.get("/v2").status() == 200 && client.isClosedByServer();
+    } catch (IOException e) {
+      return false; // it was idle for too long before it asked
     }
   }
 
   @Test
   void aClientThatTakesNoResponseIsGivenUp() throws Exception {
-    // More than the kernel keeps for a connection. What asks for it is small: however busy the
-    // machine is, it is sent in time.
+    // More than the kernel keeps for a connection.
     try (TestServer server =
-            new TestServer(limits(SHORT, LONG)).load(TestServer.zeros(30_000_000));
-        RawClient client = server.connect()) {
-      client.send(TestServer.ASKING_FOR_ZEROS);
-      TestServer.await(
-          () -> server.statistics("zeros").success().count() == 1, "the request did not run");
-      server.awaitNoLiveBuffers(); // while nobody reads
+        new TestServer(limits(SHORT, LONG)).load(TestServer.zeros(30_000_000))) {
+      TestServer.await(() -> server.dropsUnread(server::connect), "no reply began");
     }
   }
 
@@ -107,7 +109,7 @@ class LimitsTest {
         assertEquals("1", response.fields().get("retry-after"));
       }
       clients.removeFirst().close();
-      TestServer.await(() -> canConnect(server), "no connection became free");
+      TestServer.await(server::isServing, "no connection became free");
       for (RawClient client : clients) {
         client.get("/v2").expect(200);
         client.close();
@@ -132,14 +134,6 @@ class LimitsTest {
           client.close();
         }
       }
-    }
-  }
-
-  private static boolean canConnect(TestServer server) {
-    try (RawClient client = server.connect()) {
-      return client.get("/v2").status() == 200;
-    } catch (IOException e) {
-      return false; // refused while it was still sending
     }
   }
 

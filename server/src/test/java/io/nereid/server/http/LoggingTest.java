@@ -177,8 +177,9 @@ class LoggingTest {
         + "\",\"inputs\":[{\"name\":\"IN\",\"datatype\":\"FP32\",\"shape\":[1],\"data\":[1]}]}";
   }
 
-  /** The lines, when the server is done. */
-  private List<Map<String, Object>> lines() throws IOException {
+  /** The lines, when there are so many and the server is done. */
+  private List<Map<String, Object>> lines(int count) throws IOException {
+    TestServer.await(() -> logged(accessFile, count), "there is no line");
     client.close();
     server.close();
     List<Map<String, Object>> lines = new ArrayList<>();
@@ -198,7 +199,7 @@ class LoggingTest {
     while (!client.isClosedByServer()) {
       // Its body does not follow.
     }
-    List<Map<String, Object>> lines = lines();
+    List<Map<String, Object>> lines = lines(4);
     assertEquals(4, lines.size());
     Map<String, Object> infer = lines.getFirst();
     String address = "127.0.0.1:" + client.socket().getLocalPort();
@@ -242,7 +243,7 @@ class LoggingTest {
     String one = "{\"id\":\"g\",\"COUNT\":1,\"SIZE\":1}";
     String reply = client.post("/v2/models/stream/generate", one).expect(200).text();
     client.post("/v2/models/stream/generate", "{\"id\":\"bad\",\"COUNT\":\"x\"}").expect(400);
-    List<Map<String, Object>> lines = lines();
+    List<Map<String, Object>> lines = lines(5);
     assertEquals(
         List.of(404, 200, 200, 200, 400), lines.stream().map(line -> line.get("status")).toList());
     assertEquals(
@@ -264,8 +265,7 @@ class LoggingTest {
     try (RawClient other = new RawClient(server.httpPort())) {
       other.send("POST " + INFER + " HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n{");
     } // and is gone
-    TestServer.await(() -> logged(2), "there is no line");
-    List<Map<String, Object>> lines = lines();
+    List<Map<String, Object>> lines = lines(2);
     // Two connections have no order.
     Map<String, Object> unread = lines.get(lines.getFirst().get("method").equals("-") ? 0 : 1);
     Map<String, Object> left = lines.get(lines.getFirst() == unread ? 1 : 0);
@@ -292,6 +292,7 @@ class LoggingTest {
       try (RawClient second = new RawClient(full.httpPort())) {
         second.get("/v2/health/live").expect(503);
       }
+      TestServer.await(() -> logged(file, 2), "there is no line");
     }
     List<String> lines = Files.readAllLines(file);
     assertEquals(2, lines.size());
@@ -302,9 +303,9 @@ class LoggingTest {
     assertEquals("-", line.get("path"));
   }
 
-  private boolean logged(int lines) {
+  private static boolean logged(Path file, int lines) {
     try {
-      return Files.readAllLines(accessFile).size() >= lines;
+      return Files.readAllLines(file).size() >= lines;
     } catch (IOException e) {
       return false;
     }
@@ -325,8 +326,7 @@ class LoggingTest {
       other.send(
           "POST " + INFER + " HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n{\"id\":\"x\",");
     }
-    TestServer.await(() -> logged(1), "there is no line");
-    Map<String, Object> line = lines().getFirst();
+    Map<String, Object> line = lines(1).getFirst();
     assertEquals(499, line.get("status"));
     assertEquals(10, line.get("bytes_in"));
     assertEquals("m", line.get("model"));
@@ -348,7 +348,7 @@ class LoggingTest {
     assertEquals(null, id(client.post(INFER, "Content-Type: x\r\n", bytes)));
     assertEquals(
         List.of("a-1", longest, "b", "c", "mine", "mine", "mine", "mine", "mine"),
-        lines().stream().map(line -> line.get("request_id")).toList());
+        lines(9).stream().map(line -> line.get("request_id")).toList());
   }
 
   private static String id(RawClient.Response response) {
@@ -361,7 +361,7 @@ class LoggingTest {
       throw new IOException("out of order");
     });
     client.post(INFER, body("seven\\n")).expect(500);
-    assertEquals(500, lines().getFirst().get("status"));
+    assertEquals(500, lines(1).getFirst().get("status"));
     List<Map<String, Object>> errors = new ArrayList<>();
     for (String line : Files.readAllLines(logFile)) {
       Map<String, Object> entry = JSON.std.mapFrom(line);

@@ -160,8 +160,6 @@ class TensorTraceTest {
               + "}}],\"parameters\":{\"binary_data_output\":true}}";
       client.infer("UINT8", json, new byte[count]).expect(200);
       client.post("/v2/models/UINT8/infer", infer(DataType.UINT8, "[1,2]")).expect(200);
-      server.stopHttp();
-      assertTrue(server.tracing().close(TestServer.PATIENCE));
     }
     List<Map<?, ?>> entries = entries();
     assertEquals(6, entries.size());

@@ -173,6 +173,33 @@ public final class TestServer implements AutoCloseable {
     return new RawClient(port());
   }
 
+  /** Whether a new client gets an answer. */
+  boolean isServing() {
+    try (RawClient client = connect()) {
+      return client.get("/v2").status() == 200;
+    } catch (IOException e) {
+      return false; // refused, maybe while it was still sending
+    }
+  }
+
+  /** Connects a client. */
+  interface Connecting {
+    RawClient connect() throws IOException;
+  }
+
+  /** Whether a reply of zeros began; then it is given up, as nobody reads more than its head. */
+  boolean dropsUnread(Connecting connecting) {
+    try (RawClient client = connecting.connect()) {
+      if (client.send(ASKING_FOR_ZEROS).receiveHead().status() != 200) {
+        return false;
+      }
+      awaitNoLiveBuffers();
+      return true;
+    } catch (IOException e) {
+      return false; // a thread was too slow for the server's limits
+    }
+  }
+
   ModelStatistics statistics(String model) {
     return nereid.model(model).statistics();
   }
@@ -204,7 +231,7 @@ public final class TestServer implements AutoCloseable {
 
   /** Ends the requests over HTTP, and so their traces. */
   void stopHttp() {
-    assertTrue(http.stop(Duration.ofSeconds(10)), "requests were still under way");
+    assertTrue(http.stop(PATIENCE), "requests were still under way");
   }
 
   @Override
@@ -213,7 +240,7 @@ public final class TestServer implements AutoCloseable {
       awaitNoLiveBuffers();
     } finally {
       stopHttp();
-      state.tracing().close(Duration.ofSeconds(1));
+      state.tracing().close(PATIENCE);
       nereid.close();
     }
   }

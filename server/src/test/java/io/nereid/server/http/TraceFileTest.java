@@ -15,7 +15,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -316,7 +315,7 @@ class TraceFileTest {
       client.post(INFER, BODY).expect(200);
       client.post(INFER, BODY).expect(200);
       TestServer.await(() -> server.tracing().droppedCount() == 2, "nothing is counted as lost");
-      assertTrue(server.tracing().close(Duration.ofSeconds(10)));
+      assertTrue(server.tracing().close(TestServer.PATIENCE));
     }
   }
 }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.server.http.TestServer;
 import io.nereid.types.NereidException;
 import java.io.BufferedReader;
 import java.io.FileInputStream;
@@ -64,16 +65,19 @@ class AccessLogTest {
         version);
   }
 
+  private static void write(AccessLog access, AccessLog.Entry... entries) {
+    for (AccessLog.Entry entry : entries) {
+      access.add(entry);
+    }
+    access.close(TestServer.PATIENCE);
+  }
+
   @Test
   void linesHaveTheFormOfTheLog() throws Exception {
-    try (AccessLog access = AccessLog.toFile(accessFile, log)) {
-      access.add(entry("/v2/models/a%20b/infer", "a b", 3));
-    }
+    AccessLog.Entry infer = entry("/v2/models/a%20b/infer", "a b", 3);
+    write(AccessLog.toFile(accessFile, log), infer);
     log.change(Map.of("log_format", "json"));
-    try (AccessLog access = AccessLog.toFile(accessFile, log)) {
-      access.add(entry("/v2/models/a%20b/infer", "a b", 3));
-      access.add(entry("/v2", "", 0));
-    }
+    write(AccessLog.toFile(accessFile, log), infer, entry("/v2", "", 0));
     List<String> lines = Files.readAllLines(accessFile);
     assertEquals(3, lines.size());
     assertEquals(
@@ -101,17 +105,15 @@ class AccessLogTest {
 
   @Test
   void withoutAFileItGoesToTheLog() throws Exception {
-    try (AccessLog access = AccessLog.toLog(log)) {
-      access.add(entry("/v2", "", 0));
-    }
+    write(AccessLog.toLog(log), entry("/v2", "", 0));
     assertTrue(Files.readString(logFile).contains("io.nereid.access: 10.0.0.1:5"));
   }
 
   @Test
   void longPiecesAreCut() throws Exception {
-    try (AccessLog access = AccessLog.toFile(accessFile, log)) {
-      access.add(entry("/" + "x".repeat(100_000), "m".repeat(100_000), 1));
-    }
+    write(
+        AccessLog.toFile(accessFile, log),
+        entry("/" + "x".repeat(100_000), "m".repeat(100_000), 1));
     assertTrue(Files.size(accessFile) < 2000);
   }
 
@@ -129,7 +131,7 @@ class AccessLogTest {
     }
     assertTrue(count < 100_000, count + " entries wait"); // 16384 in the queue, others in the pipe
     CompletableFuture<Long> lines = CompletableFuture.supplyAsync(() -> countLines(reader.join()));
-    access.close();
+    access.close(TestServer.PATIENCE);
     assertEquals(count, lines.join() + access.droppedCount());
     String told = Files.readString(logFile);
     assertTrue(told.contains("requests have no line in the access log"), told);
@@ -152,9 +154,7 @@ class AccessLogTest {
     Path full = Path.of("/dev/full");
     Assumptions.assumeTrue(Files.exists(full), "there is no /dev/full");
     AccessLog access = AccessLog.toFile(full, log);
-    try (access) {
-      access.add(entry("/v2", "", 0));
-    }
+    write(access, entry("/v2", "", 0));
     assertEquals(1, access.droppedCount());
     String told = Files.readString(logFile);
     assertTrue(told.contains("1 requests have no line in the access log"), told);

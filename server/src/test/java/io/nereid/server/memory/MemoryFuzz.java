@@ -36,7 +36,7 @@ import java.util.concurrent.TimeUnit;
 public final class MemoryFuzz {
 
   private static final int MOST_BYTES = 64;
-  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+  private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(60);
 
   private static final Set<StatusCode> REFUSALS =
       Set.of(StatusCode.INVALID_ARGUMENT, StatusCode.NOT_FOUND, StatusCode.ALREADY_EXISTS);

@@ -5,8 +5,10 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -211,19 +213,35 @@ final class Exposition {
     return families.containsKey(name);
   }
 
+  /** Scrapes until a series has a value: some are counted a moment after a reply. */
+  static Exposition await(
+      Callable<Exposition> scraping, double wanted, String name, String... labels)
+      throws Exception {
+    long deadlineNs = System.nanoTime() + 60_000_000_000L;
+    Exposition metrics = scraping.call();
+    while (!Objects.equals(metrics.find(name, labels), wanted)) {
+      check(System.nanoTime() - deadlineNs < 0, "it does not become " + wanted, name);
+      metrics = scraping.call();
+    }
+    return metrics;
+  }
+
   /** The value of a series; its labels in pairs. */
   double value(String name, String... labels) {
+    Double value = find(name, labels);
+    check(value != null, "no such series", name + List.of(labels));
+    return value;
+  }
+
+  private Double find(String name, String... labels) {
     Map<String, String> wanted = new TreeMap<>();
     for (int i = 0; i < labels.length; i += 2) {
       wanted.put(labels[i], labels[i + 1]);
     }
-    Double value =
-        families.values().stream()
-            .map(family -> family.samples().get(new Series(name, wanted)))
-            .filter(found -> found != null)
-            .findFirst()
-            .orElse(null);
-    check(value != null, "no such series", name + wanted);
-    return value;
+    return families.values().stream()
+        .map(family -> family.samples().get(new Series(name, wanted)))
+        .filter(found -> found != null)
+        .findFirst()
+        .orElse(null);
   }
 }

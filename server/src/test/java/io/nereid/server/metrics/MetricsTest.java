@@ -94,7 +94,7 @@ class MetricsTest {
   private HttpResponse<String> send(String method, String path) throws Exception {
     HttpRequest request =
         HttpRequest.newBuilder(uri(path))
-            .timeout(Duration.ofSeconds(20))
+            .timeout(Duration.ofSeconds(60))
             .method(method, HttpRequest.BodyPublishers.noBody())
             .build();
     return client.send(request, BodyHandlers.ofString());
@@ -248,12 +248,11 @@ class MetricsTest {
       assertEquals(1, metrics.value("nereid_instance_awaited", awaited));
       assertEquals(1, metrics.value("nereid_instance_waits_total", instance));
       first.open(1);
-      answer.get(20, TimeUnit.SECONDS).close();
+      answer.get(60, TimeUnit.SECONDS).close();
       second.open(1);
-      later.get(20, TimeUnit.SECONDS).close();
+      later.get(60, TimeUnit.SECONDS).close();
     }
-    Exposition after = scrape();
-    assertEquals(1, after.value("nereid_resource_free", resource));
+    Exposition after = Exposition.await(this::scrape, 1, "nereid_resource_free", resource);
     assertEquals(1, after.value("nereid_instance_waits_total", instance));
   }
 

@@ -79,6 +79,10 @@ class TroubleMetricsTest {
         client.send(HttpRequest.newBuilder(uri).build(), BodyHandlers.ofString()).body());
   }
 
+  private Exposition await(double wanted, String name, String... labels) throws Exception {
+    return Exposition.await(this::scrape, wanted, name, labels);
+  }
+
   @Test
   void refusedRequestsAreCounted() throws Exception {
     write("good", GOOD);
@@ -91,12 +95,11 @@ class TroubleMetricsTest {
     assertEquals(404, http("POST", "/v2/models/none/infer", wrong));
     assertEquals(404, http("GET", "/nowhere", ""));
     assertEquals(405, http("BREW", "/v2/models/good/infer", ""));
-    Exposition metrics = scrape();
+    await(3, ANSWERS, "method", "POST", "route", INFER, "status", "400");
+    await(1, ANSWERS, "method", "POST", "route", INFER, "status", "404");
+    await(1, ANSWERS, "method", "GET", "route", "unknown", "status", "404");
+    Exposition metrics = await(1, ANSWERS, "method", "other", "route", INFER, "status", "405");
     assertEquals("counter", metrics.family(ANSWERS).type());
-    assertEquals(3, metrics.value(ANSWERS, "method", "POST", "route", INFER, "status", "400"));
-    assertEquals(1, metrics.value(ANSWERS, "method", "POST", "route", INFER, "status", "404"));
-    assertEquals(1, metrics.value(ANSWERS, "method", "GET", "route", "unknown", "status", "404"));
-    assertEquals(1, metrics.value(ANSWERS, "method", "other", "route", INFER, "status", "405"));
     assertTrue(
         metrics.value(
                 "nereid_http_request_seconds_total",
@@ -132,10 +135,9 @@ class TroubleMetricsTest {
       }
     }
     String service = "inference.GRPCInferenceService/";
-    Exposition metrics = scrape();
     String name = "nereid_grpc_requests_total";
-    assertEquals(1, metrics.value(name, "method", service + "ServerLive", "code", "OK"));
-    assertEquals(2, metrics.value(name, "method", service + "ModelMetadata", "code", "NOT_FOUND"));
+    await(1, name, "method", service + "ServerLive", "code", "OK");
+    await(2, name, "method", service + "ModelMetadata", "code", "NOT_FOUND");
   }
 
   @Test

@@ -25,6 +25,11 @@ public final class ForwardedLog extends Handler implements AutoCloseable {
     return lines;
   }
 
+  /** The same without lines of slow reads, which any pause of a thread may cause. */
+  public List<String> linesOfReads() {
+    return lines.stream().filter(line -> !line.contains("could not be read within")).toList();
+  }
+
   @Override
   public void publish(LogRecord line) {
     lines.add(formatter.formatMessage(line));
