@@ -343,7 +343,15 @@ class JsonReaderTest {
   void escapesBecomeCharacters() {
     assertEquals("\"A\u20ac\ud83d\ude00/,\",", text("\"A\\u20AC\\ud83d\\ude00\\/,\""));
     for (String broken :
-        List.of("\\ud83d", "\\ud83dx", "\\ude00", "\\ud83d\\u0041", "\\u12", "\\u00g0", "\\x")) {
+        List.of(
+            "\\ud83d",
+            "\\ud83dx",
+            "\\ude00",
+            "\\ud83d\\u0041",
+            "\\u12",
+            "\\u00g0",
+            "\\ufe\u03300",
+            "\\x")) {
       assertEquals(null, text('"' + broken + '"'), broken);
     }
   }
