@@ -153,15 +153,7 @@ class PerfCommandTest {
   @ValueSource(strings = {"-i http -u HTTP", "-i grpc -u GRPC", "-i grpc --streaming -u GRPC"})
   void sequencesBeginAndEnd(String arguments) throws Exception {
     SequenceWatch watch = new SequenceWatch();
-    fixture
-        .server
-        .nereid()
-        .load(
-            ModelSpec.builder("m")
-                .input("IN", DataType.INT32, 2)
-                .output("OUT", DataType.INT32, 2)
-                .backend(context -> watch::execute)
-                .build());
+    fixture.ints("m", 2, context -> watch::execute);
     List<String> all =
         new ArrayList<>(
             List.of("m", "--sequences", "--sequence-length", "4", "--concurrency", "3"));
@@ -332,19 +324,14 @@ class PerfCommandTest {
 
   @Test
   void theHighestLoadForATargetIsFound() throws Exception {
-    fixture
-        .server
-        .nereid()
-        .load(
-            ModelSpec.builder("m")
-                .input("IN", DataType.INT32, 1)
-                .output("OUT", DataType.INT32, 1)
-                .backend(context ->
-                    batch -> {
-                      LockSupport.parkNanos(20_000_000);
-                      batch.output("OUT", batch.input("IN"));
-                    })
-                .build());
+    fixture.ints(
+        "m",
+        1,
+        context ->
+            batch -> {
+              LockSupport.parkNanos(20_000_000);
+              batch.output("OUT", batch.input("IN"));
+            });
     Path json = directory.resolve("slo.json");
     String[] search = {
       "m", "-u", fixture.http(), "--slo", "p50<=75ms", "-p", "120", "--json", json.toString()

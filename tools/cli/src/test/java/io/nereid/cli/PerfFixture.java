@@ -3,6 +3,7 @@ package io.nereid.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.nereid.model.Backend;
 import io.nereid.model.ModelSpec;
 import io.nereid.model.RepositoryOptions;
 import io.nereid.server.NereidServer;
@@ -64,6 +65,19 @@ final class PerfFixture implements AutoCloseable {
                 .maxBatchSize(maxBatchSize)
                 .input("IN", type, dims)
                 .output("OUT", type, dims)
+                .build());
+    return this;
+  }
+
+  /** Loads a model with IN and OUT of so many INT32. */
+  PerfFixture ints(String name, int count, Backend backend) {
+    server
+        .nereid()
+        .load(
+            ModelSpec.builder(name)
+                .input("IN", DataType.INT32, count)
+                .output("OUT", DataType.INT32, count)
+                .backend(backend)
                 .build());
     return this;
   }

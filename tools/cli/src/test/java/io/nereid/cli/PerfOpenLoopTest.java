@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.nereid.model.Batch;
-import io.nereid.model.ModelSpec;
-import io.nereid.types.DataType;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,15 +52,7 @@ class PerfOpenLoopTest {
     StallOnce backend = new StallOnce();
     List<String> windows = List.of("--warm-up", "300", "-p", "600", "-r", "10000", "-s", "1000");
     try (PerfFixture fixture = new PerfFixture(directory, windows)) {
-      fixture
-          .server
-          .nereid()
-          .load(
-              ModelSpec.builder("m")
-                  .input("IN", DataType.INT32, 1)
-                  .output("OUT", DataType.INT32, 1)
-                  .backend(context -> backend::execute)
-                  .build());
+      fixture.ints("m", 1, context -> backend::execute);
       List<String> all = new ArrayList<>(List.of("m", "-u"));
       all.add(List.of(arguments).contains("grpc") ? fixture.grpc() : fixture.http());
       all.addAll(List.of(arguments));
@@ -111,19 +101,14 @@ class PerfOpenLoopTest {
   void clientsThatDoNotKeepUpAreTold() throws Exception {
     PerfFixture fixture = new PerfFixture(directory, PerfFixture.BRIEFLY);
     try (fixture) {
-      fixture
-          .server
-          .nereid()
-          .load(
-              ModelSpec.builder("m")
-                  .input("IN", DataType.INT32, 1)
-                  .output("OUT", DataType.INT32, 1)
-                  .backend(context ->
-                      batch -> {
-                        LockSupport.parkNanos(200_000_000); // a place is seldom free
-                        batch.output("OUT", batch.input("IN"));
-                      })
-                  .build());
+      fixture.ints(
+          "m",
+          1,
+          context ->
+              batch -> {
+                LockSupport.parkNanos(200_000_000); // a place is seldom free
+                batch.output("OUT", batch.input("IN"));
+              });
       String[] arguments = {
         "m", "-u", fixture.http(), "--rate", "1000", "--max-outstanding", "4", "-p", "500"
       };
