@@ -66,7 +66,7 @@ class FailuresSeenTest {
     }
   }
 
-  /** What metrics, console and top tell alike in the end: a look of theirs may fail, and counts. */
+  /** The counts that metrics, console and top agree on: a look that fails may change them. */
   private static Map<String, Long> toldAlike(FailingServer server) {
     long startNs = System.nanoTime();
     while (true) {

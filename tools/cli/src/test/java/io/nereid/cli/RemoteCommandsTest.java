@@ -96,7 +96,7 @@ class RemoteCommandsTest {
     return last.out();
   }
 
-  /** What is printed once it is as expected: {@code top} has little patience with metrics. */
+  /** Runs a command until its output is as expected: {@code top} may give metrics up. */
   private String printedOnce(Predicate<String> expected, String protocol, String... arguments) {
     await(() -> expected.test(printed(protocol, arguments)), "it was never printed as expected");
     return last.out();

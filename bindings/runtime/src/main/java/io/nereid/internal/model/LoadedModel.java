@@ -309,20 +309,15 @@ public final class LoadedModel {
   }
 
   /**
-   * Ends what {@link #addUser} began. The last user of a retired load finishes it, after its
-   * sequences have ended.
+   * Ends what {@link #addUser} began. The last user of a retired load finishes it.
    *
    * @param overdue is told if requests still execute at the deadline; this waits for them
    * @return the loads that are gone now
    */
   List<LoadedModel> removeUser(Runnable overdue) {
-    if (tryRemoveUser()) {
-      return List.of();
-    }
-    awaitSequences(); // still as a user, so that requests of the sequences can use the load
     synchronized (this) {
       users--;
-      if (users > 0) {
+      if (!retired || users > 0) {
         return List.of();
       }
     }
@@ -345,7 +340,7 @@ public final class LoadedModel {
       this.patient = patient;
       users++;
     }
-    awaitSequences(); // not left to a call that happens to use the load now: this caller waits
+    awaitSequences(); // as a user, so that requests of the sequences can use the load
     return removeUser(overdue);
   }
 
