@@ -31,7 +31,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -224,17 +226,65 @@ class PerfErrorsTest {
     return Math.abs(PerfFixture.number(result, "errors") / succeeded - 0.25) <= 0.1;
   }
 
-  /** It has neither configurations nor statistics, sends chunks, and closes connections. */
-  @Test
-  void serversWithTheProtocolAlone() throws Exception {
+  /** It has a model m, but neither configurations nor statistics. */
+  private static HttpServer other() throws IOException {
     HttpServer other = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
-    AtomicInteger count = new AtomicInteger();
     String tensor = "{\"name\":\"x\",\"datatype\":\"FP64\",\"shape\":[-1,3]}";
     other.createContext("/", exchange -> answer(exchange, 404, "nothing here", false));
     other.createContext(
         "/v2", exchange -> answer(exchange, 200, "{\"name\":\"other\",\"version\":\"9\"}", false));
     other.createContext("/v2/models/m/", exchange -> answer(exchange, 404, "<p>no</p>", false));
     other.createContext("/v2/models/m/ready", exchange -> answer(exchange, 200, "", false));
+    other.createContext(
+        "/v2/models/m",
+        exchange ->
+            answer(
+                exchange,
+                200,
+                "{\"name\":\"m\",\"inputs\":[" + tensor + "],\"outputs\":[" + tensor + "]}",
+                true));
+    other.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+    return other;
+  }
+
+  @Test
+  void aMeasurementThatIsEndedWhileItRegistersLeavesNothing() throws Exception {
+    HttpServer other = other();
+    CountDownLatch asked = new CountDownLatch(1);
+    AtomicBoolean registered = new AtomicBoolean();
+    other.createContext(
+        "/v2/systemsharedmemory/region/",
+        exchange -> {
+          String[] path = exchange.getRequestURI().getPath().split("/");
+          boolean registers = path[5].equals("register");
+          asked.countDown();
+          // The signal removes the file before it waits for this reply.
+          Path file = Path.of("/dev/shm", path[4]);
+          await(() -> Files.notExists(file), "the signal removes no file");
+          registered.set(registers);
+          answer(exchange, 200, "", false);
+        });
+    other.start();
+    String url = "localhost:" + other.getAddress().getPort();
+    Process perf =
+        ServeProcess.start(
+            Main.class.getName(), List.of("perf", "m", "-u", url, "--input-form", "shm"));
+    try {
+      asked.await();
+      perf.destroy();
+      perf.waitFor();
+      assertFalse(registered.get());
+    } finally {
+      perf.destroyForcibly();
+      other.stop(0);
+    }
+  }
+
+  /** It sends chunks, and closes connections. */
+  @Test
+  void serversWithTheProtocolAlone() throws Exception {
+    HttpServer other = other();
+    AtomicInteger count = new AtomicInteger();
     other.createContext(
         "/v2/models/m/infer",
         exchange -> {
@@ -250,15 +300,6 @@ class PerfErrorsTest {
               number % 5 == 0 ? "{\"error\":\"busy\"}" : "{\"outputs\":" + values + "}",
               number % 2 == 0);
         });
-    other.createContext(
-        "/v2/models/m",
-        exchange ->
-            answer(
-                exchange,
-                200,
-                "{\"name\":\"m\",\"inputs\":[" + tensor + "],\"outputs\":[" + tensor + "]}",
-                true));
-    other.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
     other.start();
     try (PerfFixture fixture = new PerfFixture(directory, PerfFixture.BRIEFLY)) {
       Map<String, Object> result =

@@ -1,5 +1,6 @@
 package io.nereid.perf;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.nereid.client.SharedMemory;
 import io.nereid.perf.InputData.Step;
 import java.io.UncheckedIOException;
@@ -24,8 +25,13 @@ final class SharedArea implements AutoCloseable {
   private final List<Map<String, Place>> outputs = new ArrayList<>();
   private long byteSize;
   private SharedMemory memory; // set once its size is known
-  private volatile boolean registered;
   private UndoAtExit undo; // set once there is the memory
+
+  @GuardedBy("this")
+  private boolean registered;
+
+  @GuardedBy("this")
+  private boolean removed;
 
   private SharedArea(ServerControl control, String name) {
     this.control = control;
@@ -61,12 +67,19 @@ final class SharedArea implements AutoCloseable {
     area.undo = new UndoAtExit(area::remove);
     try {
       area.write(steps);
-      control.registerMemory(name, "/" + name, area.byteSize);
-      area.registered = true;
+      area.register();
       return area;
     } catch (RuntimeException e) {
       area.close();
       throw e;
+    }
+  }
+
+  /** Registers nothing if the process ends. */
+  private synchronized void register() {
+    if (!removed) {
+      control.registerMemory(name, "/" + name, byteSize);
+      registered = true;
     }
   }
 
@@ -105,6 +118,12 @@ final class SharedArea implements AutoCloseable {
     } catch (UncheckedIOException e) {
       System.err.println("shared memory " + name + " is left behind: " + e.getCause().getMessage());
     }
+    unregister();
+  }
+
+  /** Waits for the server's reply if the region is being registered. */
+  private synchronized void unregister() {
+    removed = true;
     try {
       if (registered) {
         control.unregisterMemory(name);
