@@ -41,16 +41,22 @@ final class Departures {
     }
   }
 
-  /** Starts to finish loads, on a thread of its own. */
+  /** Starts to finish loads, on a thread of its own, or on this one if the system has no other. */
   void start(Runnable departure) {
     underWay.incrementAndGet();
-    THREADS.execute(() -> {
-      try {
-        departure.run();
-      } finally {
-        underWay.decrementAndGet();
-      }
-    });
+    Runnable counted =
+        () -> {
+          try {
+            departure.run();
+          } finally {
+            underWay.decrementAndGet();
+          }
+        };
+    try {
+      THREADS.execute(counted);
+    } catch (OutOfMemoryError e) {
+      counted.run();
+    }
   }
 
   /**
