@@ -92,7 +92,8 @@ class CacheKillTest {
         }
         assertEquals(Map.of(), nereid.repository().options().store().status().getFirst().waiting());
         try (Stream<Path> views = Files.list(cache.resolve("views"))) {
-          assertEquals(1, views.count());
+          // A process that was killed before it had its lock leaves a directory for a day.
+          assertEquals(1, views.filter(view -> Files.exists(view.resolve("lock"))).count());
         }
       }
       checkBlobs();

@@ -16,6 +16,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Comparator;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -32,6 +34,10 @@ public final class OwnedDirectory implements AutoCloseable {
   private static final Logger LOGGER = System.getLogger("io.nereid");
 
   private static final String LOCK = "lock";
+  private static final String CONTENT = "content";
+
+  /** The time after which a directory without a lock is no longer being made. */
+  private static final Duration LONGEST_MAKING = Duration.ofDays(1);
 
   /** The ones of this process: opening and closing their locks here would give them back. */
   private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
@@ -71,7 +77,7 @@ public final class OwnedDirectory implements AutoCloseable {
 
   /** The directory into which the owner puts files. */
   public Path content() {
-    return root.resolve("content");
+    return root.resolve(CONTENT);
   }
 
   /** Deletes directories whose owners ended without closing them. */
@@ -94,24 +100,36 @@ public final class OwnedDirectory implements AutoCloseable {
     try {
       PosixFileAttributes found =
           Files.readAttributes(root, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
-      if (!found.isDirectory()
-          || !found.owner().equals(user)
-          || !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+      if (!found.isDirectory() || !found.owner().equals(user)) {
         return;
       }
-      try (FileChannel lock =
-          FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
-        if (lock.tryLock() == null) {
-          return;
+      if (!Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+        Instant oldest = Instant.now().minus(LONGEST_MAKING);
+        if (found.lastModifiedTime().toInstant().isAfter(oldest)) {
+          return; // another process may be making it
         }
-        delete(root);
+        deleteOwned(root);
+      } else {
+        try (FileChannel lock =
+            FileChannel.open(file, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS)) {
+          if (lock.tryLock() == null) {
+            return;
+          }
+          deleteOwned(root);
+        }
       }
       LOGGER.log(Level.INFO, "deleted {0}, which a process left that has ended", root);
     } catch (NoSuchFileException | OverlappingFileLockException e) {
-      // Another process is making the directory, or has deleted it first.
+      // Another process has deleted it first, or another thread is at it.
     } catch (IOException e) {
       LOGGER.log(Level.DEBUG, root + " cannot be deleted", e);
     }
+  }
+
+  /** Deletes the lock last: while something is left, a later process can tell that it is. */
+  private static void deleteOwned(Path root) {
+    delete(root.resolve(CONTENT));
+    delete(root);
   }
 
   /** Deletes a directory with all that is in it, as far as that is possible. */
@@ -130,7 +148,7 @@ public final class OwnedDirectory implements AutoCloseable {
   /** Deletes the directory with its content. */
   @Override
   public void close() {
-    delete(root);
+    deleteOwned(root);
     try {
       lock.close();
     } catch (IOException e) {
