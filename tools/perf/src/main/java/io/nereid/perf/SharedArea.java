@@ -25,7 +25,7 @@ final class SharedArea implements AutoCloseable {
   private final List<Map<String, Place>> outputs = new ArrayList<>();
   private long byteSize;
   private SharedMemory memory; // set once its size is known
-  private UndoAtExit undo; // set once there is the memory
+  private UndoAtExit undo; // set before there is the memory
 
   @GuardedBy("this")
   private boolean registered;
@@ -57,21 +57,27 @@ final class SharedArea implements AutoCloseable {
       outputSizes.forEach((output, size) -> places.put(output, area.place(size)));
       area.outputs.add(places);
     }
-    try {
-      area.memory = SharedMemory.create("/" + name, Math.max(1, area.byteSize));
-    } catch (UncheckedIOException e) {
-      throw new PerfException("shared memory cannot be made: " + e.getCause().getMessage(), e);
-    } catch (IllegalArgumentException e) {
-      throw new PerfException("shared memory cannot be made: " + e.getMessage(), e);
-    }
     area.undo = new UndoAtExit(area::remove);
     try {
+      area.make();
       area.write(steps);
       area.register();
       return area;
     } catch (RuntimeException e) {
       area.close();
       throw e;
+    }
+  }
+
+  private void make() {
+    try {
+      if (!undo.attempt(() -> memory = SharedMemory.create("/" + name, Math.max(1, byteSize)))) {
+        throw new PerfException("the process ends");
+      }
+    } catch (UncheckedIOException e) {
+      throw new PerfException("shared memory cannot be made: " + e.getCause().getMessage(), e);
+    } catch (IllegalArgumentException e) {
+      throw new PerfException("shared memory cannot be made: " + e.getMessage(), e);
     }
   }
 
@@ -114,7 +120,9 @@ final class SharedArea implements AutoCloseable {
   /** Removes the file first, since a server that hangs may not answer. */
   private void remove() {
     try {
-      memory.close();
+      if (memory != null) {
+        memory.close();
+      }
     } catch (UncheckedIOException e) {
       System.err.println("shared memory " + name + " is left behind: " + e.getCause().getMessage());
     }

@@ -11,13 +11,32 @@ public final class UndoAtExit implements AutoCloseable {
   private final Thread hook;
 
   @GuardedBy("this")
-  private Runnable task; // null: it has run
+  private Runnable task; // null: it has run, or is too late
 
-  /** For a task that throws nothing. */
+  /** For a task that throws nothing, and may run before there is something to undo. */
   public UndoAtExit(Runnable task) {
     this.task = task;
     hook = new Thread(this::run, "nrd-undo");
-    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      Runtime.getRuntime().addShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      this.task = null; // the process ends
+    }
+  }
+
+  /** Does what is to be undone. An end of the process waits for it. */
+  public interface Action<E extends Exception> {
+    /** Does it. */
+    void run() throws E;
+  }
+
+  /** Does what the task undoes; false: it was not done, since the process ends. */
+  public synchronized <E extends Exception> boolean attempt(Action<E> action) throws E {
+    if (task == null) {
+      return false;
+    }
+    action.run();
+    return true;
   }
 
   private synchronized void run() {

@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -32,18 +34,24 @@ public record ServedProcess(Process process, String url, Path log, UndoAtExit st
   public static ServedProcess start(List<String> command, Path directory)
       throws MeasurementException, IOException {
     Path log = directory.resolve("server.log");
-    Process process =
-        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
-    UndoAtExit stop = new UndoAtExit(process::destroy);
+    ProcessBuilder builder =
+        new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+    AtomicReference<Process> started = new AtomicReference<>();
+    UndoAtExit stop =
+        new UndoAtExit(() -> Optional.ofNullable(started.get()).ifPresent(Process::destroy));
     String url = null;
     try {
+      if (!stop.attempt(() -> started.set(builder.start()))) {
+        throw new MeasurementException("the process ends");
+      }
+      Process process = started.get();
       process.getOutputStream().close();
       url = url(process, log);
       return new ServedProcess(process, url, log, stop);
     } finally {
       if (url == null) {
         stop.close();
-        process.destroyForcibly();
+        Optional.ofNullable(started.get()).ifPresent(Process::destroyForcibly);
       }
     }
   }

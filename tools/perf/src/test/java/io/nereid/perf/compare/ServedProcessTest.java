@@ -1,8 +1,11 @@
 package io.nereid.perf.compare;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -13,6 +16,40 @@ import org.junit.jupiter.api.io.TempDir;
 class ServedProcessTest {
 
   @TempDir Path directory;
+
+  @Test
+  void noServerIsStartedWhileTheProcessEnds() throws Exception {
+    Process starter =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                EndingStarter.class.getName(),
+                directory.toString())
+            .redirectErrorStream(true)
+            .start();
+    String printed = new String(starter.getInputStream().readAllBytes());
+    assertEquals("the process ends\n", printed);
+    assertFalse(Files.exists(directory.resolve("server.log")));
+  }
+
+  /** Starts a server while it ends. */
+  static final class EndingStarter {
+
+    private EndingStarter() {}
+
+    public static void main(String[] arguments) {
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> start(Path.of(arguments[0]))));
+    }
+
+    private static void start(Path directory) {
+      try {
+        ServedProcess.start(List.of("/bin/sh", "-c", "exec sleep 100"), directory);
+      } catch (MeasurementException | IOException e) {
+        System.out.println(e.getMessage());
+      }
+    }
+  }
 
   @Test
   void aServerEndsWithTheProcessThatStartedIt() throws Exception {
