@@ -22,7 +22,9 @@ import java.util.regex.Pattern;
 public record ServedProcess(Process process, String url, Path log, UndoAtExit stop)
     implements AutoCloseable {
 
-  private static final Pattern SERVING = Pattern.compile("Serving HTTP at (http://\\S+)");
+  /** What follows the address tells that all of it was written. */
+  private static final Pattern SERVING = Pattern.compile("Serving HTTP at (http://\\S+)\\s");
+
   private static final long LOOK_MS = 20;
 
   /** The time for loading all models, which may take TensorRT minutes. */
@@ -61,15 +63,21 @@ public record ServedProcess(Process process, String url, Path log, UndoAtExit st
     while (System.currentTimeMillis() < endMs) {
       boolean over = ended(process, LOOK_MS, TimeUnit.MILLISECONDS);
       String said = Files.readString(log);
-      Matcher serving = SERVING.matcher(said);
-      if (serving.find()) {
-        return serving.group(1);
+      Optional<String> url = servedAt(said);
+      if (url.isPresent()) {
+        return url.get();
       }
       if (over) {
         throw ended(process, said);
       }
     }
     throw new MeasurementException("the server did not start within " + PATIENCE_MS / 1000 + " s");
+  }
+
+  /** The address in what a server has printed so far. */
+  static Optional<String> servedAt(String said) {
+    Matcher serving = SERVING.matcher(said);
+    return serving.find() ? Optional.of(serving.group(1)) : Optional.empty();
   }
 
   private static MeasurementException ended(Process process, String said) {

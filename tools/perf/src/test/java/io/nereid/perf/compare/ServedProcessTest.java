@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,6 +17,13 @@ import org.junit.jupiter.api.io.TempDir;
 class ServedProcessTest {
 
   @TempDir Path directory;
+
+  @Test
+  void anAddressIsTakenOnceAllOfItIsPrinted() {
+    String first = "MODEL VERSION\nServing HTTP at http://localhost:80";
+    assertEquals(Optional.empty(), ServedProcess.servedAt(first));
+    assertEquals(Optional.of("http://localhost:8000"), ServedProcess.servedAt(first + "00\n"));
+  }
 
   @Test
   void noServerIsStartedWhileTheProcessEnds() throws Exception {
