@@ -31,6 +31,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -276,6 +277,31 @@ class PerfErrorsTest {
       assertFalse(registered.get());
     } finally {
       perf.destroyForcibly();
+      other.stop(0);
+    }
+  }
+
+  @Test
+  void aRegistrationWhoseReplyIsLostIsUndone() throws Exception {
+    HttpServer other = other();
+    List<String> asked = new CopyOnWriteArrayList<>();
+    other.createContext(
+        "/v2/systemsharedmemory/region/",
+        exchange -> {
+          String[] path = exchange.getRequestURI().getPath().split("/");
+          asked.add(path[5]);
+          if (path[5].equals("register")) {
+            exchange.close();
+          } else {
+            answer(exchange, 200, "", false);
+          }
+        });
+    other.start();
+    try (PerfFixture fixture = new PerfFixture(directory, PerfFixture.BRIEFLY)) {
+      String url = "localhost:" + other.getAddress().getPort();
+      expect(fixture, 1, "expected a server at", "m", "-u", url, "--input-form", "shm");
+      assertEquals(List.of("register", "unregister"), asked);
+    } finally {
       other.stop(0);
     }
   }

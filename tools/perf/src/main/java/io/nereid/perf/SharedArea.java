@@ -28,6 +28,9 @@ final class SharedArea implements AutoCloseable {
   private UndoAtExit undo; // set before there is the memory
 
   @GuardedBy("this")
+  private boolean asked; // a server whose reply is lost may have registered it
+
+  @GuardedBy("this")
   private boolean registered;
 
   @GuardedBy("this")
@@ -84,6 +87,7 @@ final class SharedArea implements AutoCloseable {
   /** Registers nothing if the process ends. */
   private synchronized void register() {
     if (!removed) {
+      asked = true;
       control.registerMemory(name, "/" + name, byteSize);
       registered = true;
     }
@@ -133,11 +137,13 @@ final class SharedArea implements AutoCloseable {
   private synchronized void unregister() {
     removed = true;
     try {
-      if (registered) {
+      if (asked) {
         control.unregisterMemory(name);
       }
     } catch (RuntimeException e) {
-      System.err.println("shared memory " + name + " is still registered: " + e.getMessage());
+      if (registered) {
+        System.err.println("shared memory " + name + " is still registered: " + e.getMessage());
+      }
     }
   }
 
