@@ -1,5 +1,6 @@
 package io.nereid.cli;
 
+import io.nereid.perf.UndoAtExit;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -26,31 +27,38 @@ final class LiveScreen implements AutoCloseable {
   private static final int USUAL_ROWS = 24;
 
   private final PrintWriter out;
-  private final boolean live;
-  private final Thread restore = new Thread(this::leave, "nrd-terminal");
+  private boolean live;
+  private UndoAtExit restore; // set before the terminal is changed
   private boolean first = true;
   private int rows; // 0: not asked yet
   private long rowsNs;
 
-  private LiveScreen(PrintWriter out, boolean live) {
+  private LiveScreen(PrintWriter out) {
     this.out = out;
-    this.live = live;
+  }
+
+  /** Opens the screen on the process's terminal, if it can read single keys. */
+  static LiveScreen open(PrintWriter out) {
+    LiveScreen screen = new LiveScreen(out);
+    if (System.console() != null && System.console().isTerminal()) {
+      screen.restore = new UndoAtExit(screen::leave);
+      screen.restore.attempt(screen::enter);
+    }
+    return screen;
+  }
+
+  /** Changes the terminal; a signal meanwhile restores it after that. */
+  private void enter() {
+    // With these settings, a read returns with a key, or empty after half a second.
+    live = isDone("-icanon", "-echo", "min", "0", "time", "5");
     if (live) {
-      Runtime.getRuntime().addShutdownHook(restore);
       out.print(ENTER);
       out.flush();
     }
   }
 
-  /** Opens the screen on the process's terminal, if it can read single keys. */
-  static LiveScreen open(PrintWriter out) {
-    boolean terminal = System.console() != null && System.console().isTerminal();
-    // With these settings, a read returns with a key, or empty after half a second.
-    return new LiveScreen(out, terminal && isDone("-icanon", "-echo", "min", "0", "time", "5"));
-  }
-
   static LiveScreen none(PrintWriter out) {
-    return new LiveScreen(out, false);
+    return new LiveScreen(out);
   }
 
   /** True on a terminal, whose lines may have colours. */
@@ -128,16 +136,17 @@ final class LiveScreen implements AutoCloseable {
   }
 
   private void leave() {
-    out.print(LEAVE);
-    out.flush();
-    isDone("sane");
+    if (live) {
+      out.print(LEAVE);
+      out.flush();
+      isDone("sane");
+    }
   }
 
   @Override
   public void close() {
-    if (live) {
-      Runtime.getRuntime().removeShutdownHook(restore);
-      leave();
+    if (restore != null) {
+      restore.close();
     }
   }
 }
