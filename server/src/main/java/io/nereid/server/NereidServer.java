@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -103,6 +104,14 @@ public final class NereidServer implements AutoCloseable {
    * answers that the server is not ready. A port that is taken fails at once.
    */
   public static NereidServer start(ServerOptions wanted) {
+    return start(wanted, server -> {});
+  }
+
+  /**
+   * Starts a server as above, and hands it over before it takes the first request, so that whoever
+   * stops it finishes all that it took.
+   */
+  public static NereidServer start(ServerOptions wanted, Consumer<NereidServer> beforeReady) {
     SurvivingProvider.install(); // before any channel is made
     ServerOptions options = ConnectionFit.of(wanted);
     List<StartPart> parts = new ArrayList<>();
@@ -127,6 +136,7 @@ public final class NereidServer implements AutoCloseable {
       if (options.recording().isPresent() && options.recordAtOnce()) {
         server.state.recording().start();
       }
+      beforeReady.accept(server);
       server.state.health().loaded();
       return server;
     } catch (RuntimeException | Error e) {

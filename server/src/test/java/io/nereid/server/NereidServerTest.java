@@ -1,6 +1,7 @@
 package io.nereid.server;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -30,6 +31,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -128,6 +130,22 @@ class NereidServerTest {
       }
     } finally {
       goOn.countDown();
+    }
+  }
+
+  @Test
+  void itIsHandedOverBeforeItTakesRequests() {
+    RepositoryOptions repository =
+        RepositoryOptions.builder().repository(MODELS).explicit("identity_fp32").build();
+    ServerOptions options = ServerOptions.DEFAULT.withRepository(repository).withHttp(at(0));
+    List<Boolean> readiness = new ArrayList<>();
+    try (NereidServer server =
+        NereidServer.start(options, early -> readiness.add(early.isReady()))) {
+      readiness.add(server.isReady());
+    }
+    assertEquals(List.of(false, true), readiness);
+    try (NereidServer stopped = NereidServer.start(options, NereidServer::stop)) {
+      assertFalse(stopped.isReady());
     }
   }
 

@@ -141,8 +141,7 @@ final class ServeCommand implements Callable<Integer> {
     CommandLine line = command.commandLine();
     try (LogSettings log = logging.install();
         StopSignal signal = new StopSignal(line.getOut(), line.getErr());
-        NereidServer server = start(log)) {
-      signal.started(server);
+        NereidServer server = start(log, signal)) {
       printScreen(server);
       IdleHeap.watch();
       signal.await();
@@ -150,14 +149,14 @@ final class ServeCommand implements Callable<Integer> {
     return 0;
   }
 
-  private NereidServer start(LogSettings log) {
+  private NereidServer start(LogSettings log, StopSignal signal) {
     tensorrt.apply();
     try (TerminalBar.OfLoads progress = new TerminalBar.OfLoads()) {
       RepositoryOptions.Builder models =
           control.options(repositories, progress::show).listener(progress);
       plugins.apply(models);
       shadow.apply(models);
-      return NereidServer.start(options(models.build(), log));
+      return NereidServer.start(options(models.build(), log), signal::started);
     }
   }
 

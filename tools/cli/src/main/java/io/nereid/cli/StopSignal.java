@@ -29,7 +29,7 @@ final class StopSignal implements AutoCloseable {
     InterruptSignal.accept();
   }
 
-  /** Sets the running server, which the signal stops. */
+  /** Sets the server, which the signal stops, before it takes a request. */
   void started(NereidServer running) {
     server = running;
   }
