@@ -1,6 +1,7 @@
 package io.nereid.recording;
 
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -22,21 +23,28 @@ public final class Recording implements AutoCloseable {
 
   /** Opens all segments of a directory; throws where there are none. */
   public static Recording open(Path directory) throws IOException {
-    List<Path> paths = Retention.segments(directory);
-    if (paths.isEmpty()) {
+    Recording recording = new Recording();
+    try {
+      for (Path path : Retention.segments(directory)) {
+        recording.add(path);
+      }
+    } catch (IOException | RuntimeException e) {
+      recording.close();
+      throw e;
+    }
+    if (recording.segments.isEmpty()) {
       throw new IOException(
           "expected segments %s*%s in %s, there are none"
               .formatted(Format.PREFIX, Format.SUFFIX, directory));
     }
-    Recording recording = new Recording();
+    return recording;
+  }
+
+  private void add(Path path) throws IOException {
     try {
-      for (Path path : paths) {
-        recording.segments.add(SegmentReader.open(path));
-      }
-      return recording;
-    } catch (IOException | RuntimeException e) {
-      recording.close();
-      throw e;
+      segments.add(SegmentReader.open(path));
+    } catch (NoSuchFileException e) {
+      // A recorder has deleted it since the directory was listed.
     }
   }
 

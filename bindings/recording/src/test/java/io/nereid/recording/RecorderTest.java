@@ -379,6 +379,18 @@ class RecorderTest {
     }
   }
 
+  /** A link that leads nowhere is like a segment that is deleted after it was listed. */
+  @Test
+  void readsTheOthersWhenASegmentIsDeletedMeanwhile() throws IOException {
+    try (Recorder recorder = Recorder.start(nereid, options())) {
+      send(load("m"), "here", 1);
+    }
+    Path gone = directory.resolve(Format.PREFIX + "0" + Format.SUFFIX);
+    Files.createSymbolicLink(gone, directory.resolve("gone"));
+    assertEquals(List.of(gone), Retention.segments(directory).subList(0, 1));
+    assertEquals(List.of("here"), read().stream().map(RecordedCall::id).toList());
+  }
+
   /** A segment cut anywhere has the requests before the cut, and none that was not sent. */
   @Test
   void readsUpToTheLastWholeRecord() throws IOException {
