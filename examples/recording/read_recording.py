@@ -82,7 +82,10 @@ def call(body, contents, start_ns):
 def calls(directory):
     """All requests of a directory's recordings, in the order in which they ended."""
     for path in sorted(pathlib.Path(directory).glob("nereid-*.nrec")):
-        data, contents = path.read_bytes(), {}
+        try:
+            data, contents = path.read_bytes(), {}
+        except FileNotFoundError:
+            continue  # a recorder has deleted it since the directory was listed
         if data[:8] != MAGIC:
             continue
         (start_ns,) = struct.unpack_from("<q", data, 8)
