@@ -15,14 +15,7 @@ class SharedAreaTest {
 
   @Test
   void noneIsMadeWhileTheProcessEnds() throws Exception {
-    Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Ending.class.getName())
-            .redirectErrorStream(true)
-            .start();
+    Process process = JavaProcess.start(Ending.class);
     String printed = new String(process.getInputStream().readAllBytes());
     assertEquals("the process ends\n", printed);
     try (DirectoryStream<Path> left =

@@ -3,6 +3,7 @@ package io.nereid.perf.compare;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.nereid.perf.JavaProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -27,15 +28,7 @@ class ServedProcessTest {
 
   @Test
   void noServerIsStartedWhileTheProcessEnds() throws Exception {
-    Process starter =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                EndingStarter.class.getName(),
-                directory.toString())
-            .redirectErrorStream(true)
-            .start();
+    Process starter = JavaProcess.start(EndingStarter.class, directory);
     String printed = new String(starter.getInputStream().readAllBytes());
     assertEquals("the process ends\n", printed);
     assertFalse(Files.exists(directory.resolve("server.log")));
@@ -61,15 +54,7 @@ class ServedProcessTest {
 
   @Test
   void aServerEndsWithTheProcessThatStartedIt() throws Exception {
-    Process starter =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Starter.class.getName(),
-                directory.toString())
-            .redirectErrorStream(true)
-            .start();
+    Process starter = JavaProcess.start(Starter.class, directory);
     try (BufferedReader output = starter.inputReader()) {
       ProcessHandle server = ProcessHandle.of(Long.parseLong(output.readLine())).orElseThrow();
       try {
