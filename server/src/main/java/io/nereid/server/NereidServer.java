@@ -108,8 +108,8 @@ public final class NereidServer implements AutoCloseable {
   }
 
   /**
-   * Starts a server as above, and hands it over before it takes the first request, so that whoever
-   * stops it finishes all that it took.
+   * Starts a server as above, and hands it over before it takes the first request. A signal that
+   * stops it can thus finish each request that it took.
    */
   public static NereidServer start(ServerOptions wanted, Consumer<NereidServer> beforeReady) {
     SurvivingProvider.install(); // before any channel is made

@@ -257,12 +257,11 @@ class PerfErrorsTest {
         "/v2/systemsharedmemory/region/",
         exchange -> {
           String[] path = exchange.getRequestURI().getPath().split("/");
-          boolean registers = path[5].equals("register");
+          registered.set(path[5].equals("register"));
           asked.countDown();
           // The signal removes the file before it waits for this reply.
           Path file = Path.of("/dev/shm", path[4]);
           await(() -> Files.notExists(file), "the signal removes no file");
-          registered.set(registers);
           answer(exchange, 200, "", false);
         });
     other.start();

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 public record ServedProcess(Process process, String url, Path log, UndoAtExit stop)
     implements AutoCloseable {
 
-  /** What follows the address tells that all of it was written. */
+  /** The address, and the blank behind it, without which more of it may follow. */
   private static final Pattern SERVING = Pattern.compile("Serving HTTP at (http://\\S+)\\s");
 
   private static final long LOOK_MS = 20;
