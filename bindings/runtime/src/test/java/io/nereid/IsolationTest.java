@@ -74,9 +74,17 @@ class IsolationTest extends RuntimeTest {
   private static void stop(Model model) throws Exception {
     signal(model, "STOP");
     for (Path thread : threads(model)) {
-      while (!Files.readString(thread.resolve("stat")).contains(") T ")) {
+      while (!isStopped(thread)) {
         Thread.sleep(5);
       }
+    }
+  }
+
+  private static boolean isStopped(Path thread) {
+    try {
+      return Files.readString(thread.resolve("stat")).contains(") T ");
+    } catch (IOException e) {
+      return !Files.exists(thread); // it ended before it saw the signal
     }
   }
 
