@@ -315,6 +315,19 @@ class ModelRepositoryTest {
   }
 
   @Test
+  void blankNamesOfBackendsAreTold() throws IOException {
+    Path config = repository.model("m", CONFIG, 1).resolve("config.pbtxt");
+    for (String blank : new String[] {" ", "\f", "\t\u2003"}) {
+      for (String field : new String[] {"backend", "platform"}) {
+        Files.writeString(config, field + ": '" + blank + "'");
+        assertBroken(
+            StatusCode.INVALID_ARGUMENT,
+            "m/config.pbtxt: expected the name of a backend, got blanks alone");
+      }
+    }
+  }
+
+  @Test
   void linksInCirclesAndPipesAreTold() throws Exception {
     Path model = repository.model("m", CONFIG, 1);
     Path config = model.resolve("config.pbtxt");
