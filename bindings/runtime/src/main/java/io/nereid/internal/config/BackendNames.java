@@ -115,11 +115,11 @@ final class BackendNames {
     if (named.equals(ENSEMBLE)) {
       throw root.invalid("the model is an ensemble, but there is no ensemble_scheduling");
     }
-    if (!named.isEmpty() && named.isBlank()) {
-      throw root.invalid("expected the name of a backend, got blanks alone");
+    if (!named.isBlank()) {
+      return new Found(PLATFORMS.getOrDefault(named, named), true);
     }
     if (!named.isEmpty()) {
-      return new Found(PLATFORMS.getOrDefault(named, named), true);
+      throw root.invalid("expected the name of a backend, got blanks alone");
     }
     String file = config.getDefaultModelFilename();
     for (Usual usual : USUAL) {
